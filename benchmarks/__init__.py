@@ -1,0 +1,1 @@
+"""The budgets of the suite, measured as ratios within one run."""

@@ -1,0 +1,94 @@
+"""The gradconf program: finds the command and gives it its words; errors become one line each."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import NoReturn
+
+from conformance import __version__
+from conformance.usage import UsageError
+
+COMMANDS = {
+    "run": "run cases on targets, judge them, and gate",
+    "list": "list cases",
+    "show": "show a case, or print it as a TensorFlow script",
+    "check": "check case files, deviations and bounds",
+    "report": "show a run record as text, Markdown, JSON or JUnit",
+    "diff": "compare two run records, answer by answer",
+    "coverage": "show which lines of the contract have a case",
+    "targets": "list what can be asked",
+    "mutants": "prove that the corpus catches wrong implementations",
+}
+USAGE = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(_help())
+        return 0 if words else USAGE
+    if words[0] in ("-V", "--version"):
+        print(f"gradconf {__version__}")
+        return 0
+    if words[0] not in COMMANDS:
+        near = get_close_matches(words[0], COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(COMMANDS)}"
+        return _refused([f"no command '{words[0]}' ({hint})"])
+    return _obey(words[0], words[1:])
+
+
+def _obey(name: str, words: Sequence[str]) -> int:
+    command = importlib.import_module(f"conformance.commands.{name}")
+    parser = Parser(prog=f"gradconf {name}", description=command.__doc__, allow_abbrev=False)
+    command.add_arguments(parser)
+    try:
+        code: int = command.run(parser.parse_intermixed_args(words))
+        sys.stdout.flush()
+    except UsageError as error:
+        return _refused(str(error).splitlines())
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read the output has gone; say nothing more
+        return 0
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    return code
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with the nearest option named when one is misspelt."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say in one line what is wrong, and leave with the usage code."""
+        word = message.rpartition(": ")[2].split()[0] if ": " in message else ""
+        near = get_close_matches(word.split("=")[0], self._option_string_actions, n=1)
+        hint = f" (did you mean {near[0]}?)" if word.startswith("-") and near else ""
+        raise UsageError(f"{message}{hint}; see {self.prog} --help")
+
+
+def _refused(lines: Sequence[str]) -> int:
+    for line in lines:
+        print(f"gradconf: {line}", file=sys.stderr)
+    print("usage", file=sys.stderr)
+    return USAGE
+
+
+def _help() -> str:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:{width}}  {about}" for name, about in COMMANDS.items())
+    return (
+        f"gradconf {__version__}: the conformance suite and reference oracle for gradient tapes\n\n"
+        f"usage: gradconf COMMAND ...\n\n{commands}\n\n"
+        "start with:  gradconf run            every case on the installed TensorFlow\n"
+        "             gradconf run ./tape.py  every case on your own implementation\n"
+        "             gradconf COMMAND --help"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The commands of the gradconf program, one module each."""

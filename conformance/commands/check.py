@@ -1,0 +1,109 @@
+"""Check case files and deviations: the language, the bounds, that oracle and mathematics agree."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from conformance.commands.reading import corpus, known_deviations
+from conformance.corpus import load_files
+from conformance.judging.answer import Answer
+from conformance.judging.tolerances import bounds_for, coarse_elements
+from conformance.language.case import MODES, Case
+from conformance.language.document import CaseFileError
+from conformance.language.lowering import lower
+from conformance.language.schema import json_schema
+from conformance.numeric.check import LEAST_SHARE, check_numerically
+from conformance.runs.events import Answered
+from conformance.runs.results import Results, Reviewer
+from conformance.runs.run import ORACLE, run_cells
+from conformance.usage import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `gradconf check`."""
+    parser.add_argument("files", nargs="*", metavar="FILE", help="case files; all by default")
+    parser.add_argument(
+        "--numeric", action="store_true", help="hold every gradient against difference quotients"
+    )
+    parser.add_argument(
+        "--schema", action="store_true", help="print a JSON Schema of case files, for editors"
+    )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="name the cases that --numeric cannot check"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Report every fault of the files; 0 where there is none."""
+    if arguments.schema:
+        print(json.dumps(json_schema(), indent=2))
+        return 0
+    if arguments.files:
+        try:
+            cases = load_files([Path(file) for file in arguments.files])
+        except CaseFileError as error:
+            raise UsageError(str(error)) from error
+    else:
+        cases = corpus()
+        known_deviations(cases)
+    answers: dict[str, Answer] = {}
+    faults = list(_faults(cases, answers))
+    if arguments.numeric:
+        faults += _numeric_faults(cases, answers, arguments)
+    if faults:
+        raise UsageError("\n".join(faults))
+    print(f"{len(cases)} cases", "conforms", sep="\n")
+    return 0
+
+
+def _numeric_faults(
+    cases: Sequence[Case], answers: Mapping[str, Answer], arguments: argparse.Namespace
+) -> list[str]:
+    """What mathematics contradicts; and that too little was checked, where the corpus is whole."""
+    numeric = check_numerically(cases, answers)
+    print(*numeric.lines(arguments.verbose), sep="\n")
+    faults = list(numeric.faults)
+    if not numeric.checked:
+        faults.append("--numeric checked nothing: no case has a smooth gradient")
+    elif not arguments.files and numeric.share < LEAST_SHARE:
+        faults.append(
+            f"--numeric checked {numeric.share:.1%} of the smooth cases, at least {LEAST_SHARE:.0%}"
+            " are due: see --verbose for those that were left out"
+        )
+    return faults
+
+
+def _faults(cases: Sequence[Case], answers: dict[str, Answer]) -> Iterator[str]:
+    """What only running the oracle shows: contradictions, and bounds that are too coarse.
+
+    What the oracle declares to lack has the declaration as its only witness.
+    The oracle's answers are put into `answers`, by case.
+    """
+    by_id = {case.id: case for case in cases}
+    reviewer = Reviewer(Results({"reference": ("eager",)}), cases, [])
+    for event in run_cells(cases, [ORACLE]):
+        for judged in reviewer.add(event):
+            if judged.verdict not in ("pass", "not_applicable", "unsupported"):
+                reasons = "; ".join(
+                    f"{m.where}: got {m.got}, expected {m.expected}"
+                    for m in judged.judgement.mismatches
+                )
+                why = judged.judgement.note or reasons
+                yield f"{judged.case.place}: the oracle does not agree: {judged.verdict}: {why}"
+        if isinstance(event, Answered):
+            answers[event.cell.case] = event.answer
+            yield from _coarse(by_id[event.cell.case], event)
+
+
+def _coarse(case: Case, event: Answered) -> Iterator[str]:
+    """Expectations of any mode that would let a large error pass, by that mode's bound."""
+    operations = lower(case).operations
+    for mode in MODES:
+        own = case.overrides_in(mode) if mode != "eager" else {}
+        for name, expected in (own or case.expect).items():
+            word = None if own else event.answer.observations.get(name)
+            for coarse in coarse_elements(expected, bounds_for(mode, operations), oracle=word):
+                yield f"{case.place}.expect.{name} in {mode}: {coarse}"

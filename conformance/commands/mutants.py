@@ -1,0 +1,189 @@
+"""Prove that the corpus bites: run it on the oracle with one mistake each, and on null targets.
+
+The untouched control runs first and must conform; a mutant that no case catches falls short.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conformance.commands.reading import corpus
+from conformance.commands.selecting import add_selection, corpus_folder, selection_of
+from conformance.generation.bite import Bitten, Jaws, null_targets
+from conformance.generation.mutation import Mutant, control, load_mutants, make
+from conformance.language.case import Case
+from conformance.language.document import CaseFileError, suggest
+from conformance.runs.results import EXIT_CODES, Word
+from conformance.selection import NothingSelected, select
+from conformance.usage import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `gradconf mutants`."""
+    parser.add_argument("mutants", nargs="*", metavar="MUTANT", help="names; all by default")
+    add_selection(parser)
+    parser.add_argument("-j", "--jobs", type=int, default=2, help="mutants at a time")
+    parser.add_argument("--output", metavar="FILE", help="what was found, as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what catches each mutant, and the shares of the null targets."""
+    if arguments.jobs < 1:
+        raise UsageError("--jobs must be above zero")
+    output = Path(arguments.output) if arguments.output else None
+    if output and not output.parent.is_dir():
+        raise UsageError(f"--output {output}: no folder {output.parent}")
+    try:
+        found = _Found(_chosen(load_mutants(), arguments.mutants), not arguments.mutants)
+        cases = select(corpus(corpus_folder(arguments)), selection_of(arguments, ()))
+        with tempfile.TemporaryDirectory(prefix="gradconf-mutants-") as workshop:
+            _find(found, cases, Path(workshop), arguments.jobs)
+    except CaseFileError as error:
+        raise UsageError(str(error)) from error
+    except NothingSelected as nothing:
+        print(nothing)
+        found.mutants = ()
+    if output:
+        _write(output, found)
+    print(found.word)
+    return EXIT_CODES[found.word]
+
+
+def _chosen(mutants: Sequence[Mutant], names: Sequence[str]) -> Sequence[Mutant]:
+    known = [mutant.name for mutant in mutants]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no mutant named '{name}'{suggest(name, known)}")
+    return [mutant for mutant in mutants if not names or mutant.name in names]
+
+
+@dataclass
+class _Found:
+    """What a run of this command finds out."""
+
+    mutants: Sequence[Mutant]
+    everything: bool
+    """Whether all mutants were asked for: only then the null targets are."""
+    control: Bitten = field(default_factory=lambda: Bitten("control"))
+    bitten: list[Bitten] = field(default_factory=list)
+    nulls: list[Bitten] = field(default_factory=list)
+
+    @property
+    def proved(self) -> bool:
+        """Whether the untouched oracle passes, so that what catches a mutant is its mistake."""
+        return bool(self.control.passed) and not self.control.kills and not self.control.fault
+
+    @property
+    def word(self) -> Word:
+        """What the run comes to, in one word."""
+        if not self.mutants:
+            return "nothing_ran"
+        if not self.proved or any(b.fault for b in [*self.bitten, *self.nulls]):
+            return "untrustworthy"
+        return "conforms" if all(b.caught for b in self.bitten) else "falls_short"
+
+
+def _find(found: _Found, cases: Sequence[Case], workshop: Path, jobs: int) -> None:
+    """Find it all out, and print it on the way."""
+    if not found.mutants:
+        print("there is no mutant")
+        return
+    untouched = control(workshop)
+    targets = [make(mutant, workshop) for mutant in found.mutants]
+    jaws = Jaws(cases)
+    found.control = jaws.prove(untouched)
+    _print_control(found.control)
+    if not found.proved:
+        return
+    for mutant, bitten in zip(found.mutants, jaws.bite(targets, jobs), strict=True):
+        found.bitten.append(bitten)
+        _print_mutant(mutant, bitten)
+    _print_bite(found)
+    if found.everything:
+        nulls = jaws.bite(null_targets(), jobs)
+        found.nulls = sorted(nulls, key=lambda null: -null.share)
+        _print_nulls(found.nulls)
+
+
+def _print_control(bitten: Bitten) -> None:
+    print(f"control: {bitten.passed} of {bitten.applicable} cells pass", flush=True)
+    if bitten.fault:
+        print(f"  {bitten.fault}")
+    for case_id in bitten.kills:
+        print(f"  falls short: {case_id}")
+
+
+def _print_mutant(mutant: Mutant, bitten: Bitten) -> None:
+    if bitten.fault:
+        line = f"FAULT    {mutant.name}: {bitten.fault}"
+    elif bitten.caught:
+        line = f"caught   {mutant.name} by {len(bitten.kills)}: {bitten.kills[0]}"
+    else:
+        line = f"SURVIVED {mutant.name}: {mutant.mistake}"
+    print(line, flush=True)
+
+
+def _print_bite(found: _Found) -> None:
+    """The families, and the mutants that only one case stands against."""
+    families: dict[str, list[Bitten]] = defaultdict(list)
+    for mutant, bitten in sorted(
+        zip(found.mutants, found.bitten, strict=True), key=lambda pair: pair[0].catalogue
+    ):
+        families[mutant.family].append(bitten)
+    print()
+    for family, members in families.items():
+        print(f"{family:26} {sum(b.caught for b in members):3} of {len(members):3} caught")
+    fragile = [bitten for bitten in found.bitten if len(bitten.kills) == 1]
+    if fragile:
+        print("caught by one case alone:")
+    for bitten in fragile:
+        print(f"  {bitten.name}: {bitten.kills[0]}")
+    caught = sum(bitten.caught for bitten in found.bitten)
+    print(f"bite: {caught} of {len(found.bitten)} mutants caught", flush=True)
+
+
+def _print_nulls(nulls: Sequence[Bitten]) -> None:
+    for null in nulls:
+        fault = f"  {null.fault}" if null.fault else ""
+        print(f"null target {null.name:16} {_share(null)}{fault}")
+    print(f"best null: {nulls[0].name}, {_share(nulls[0])}")
+
+
+def _share(bitten: Bitten) -> str:
+    return f"{bitten.passed} of {bitten.applicable} cells pass ({bitten.share:.1%})"
+
+
+def _write(path: Path, found: _Found) -> None:
+    """Write what was found: numbers that other reports show as bite and best null."""
+    mutants = {
+        mutant.name: {
+            "mistake": mutant.mistake,
+            "catalogue": mutant.catalogue,
+            "family": mutant.family,
+            "caught": bitten.caught,
+            "fault": bitten.fault,
+            "kills": bitten.kills,
+        }
+        for mutant, bitten in zip(found.mutants, found.bitten, strict=False)
+    }
+    document = {
+        "word": found.word,
+        "control": _counts(found.control),
+        "caught": sum(bitten.caught for bitten in found.bitten),
+        "mutants": mutants,
+        "nulls": {null.name: _counts(null) for null in found.nulls},
+    }
+    try:
+        path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output {path}: {error.strerror}") from error
+
+
+def _counts(bitten: Bitten) -> dict[str, int]:
+    return {"passed": bitten.passed, "applicable": bitten.applicable}

@@ -1,0 +1,41 @@
+"""Where the corpus is, and what it holds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from conformance.language.case import Case
+from conformance.language.document import CaseFileError, Fault
+from conformance.language.loader import load_file
+from conformance.places import data_folder
+
+VERSION = "1"
+"""The corpus's own version: raised when a case's meaning changes, not when one is added."""
+
+
+def load_corpus(folder: Path | None = None) -> list[Case]:
+    """Every case of the corpus, in order of file name; raises CaseFileError with every fault."""
+    root = folder or data_folder("cases")
+    return load_files(sorted(root.rglob("*.yaml")), root)
+
+
+def load_files(files: Iterable[Path], root: Path | None = None) -> list[Case]:
+    """The cases of these files; raises CaseFileError with the faults of all of them."""
+    cases: list[Case] = []
+    faults: list[Fault] = []
+    for file in files:
+        try:
+            cases += load_file(file, root or data_folder("cases"))
+        except CaseFileError as error:
+            faults += error.faults
+    if faults:
+        raise CaseFileError(faults)
+    return cases
+
+
+def corpus_hash(cases: Iterable[Case]) -> str:
+    """What identifies a set of cases: a hash of their ids and texts."""
+    text = "\n".join(f"{case.id} {case.run} {case.expect} {case.expect_in}" for case in cases)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""What the suite makes by itself: mutants and null targets of the oracle."""

@@ -1,0 +1,1 @@
+"""Judging: observations against expectations, every bound in one file. Imports no framework."""

@@ -1,0 +1,177 @@
+"""What a case is: frozen values that the loader makes and everything else reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Scalar: TypeAlias = "bool | int | float | complex | str"
+Nested: TypeAlias = "Scalar | tuple[Nested, ...]"
+"""A number, or nested tuples of numbers: what a YAML literal of a tensor says."""
+
+MODES = ("eager", "graph", "xla", "call")
+INHERITED_MODE = {"xla": "graph", "call": "eager"}
+"""Where a mode takes the expectations that it does not declare itself."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a thing was written: a file, a 1-based line and column, and a $.path in the YAML."""
+
+    file: str
+    line: int
+    column: int
+    path: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column} {self.path}"
+
+
+@dataclass(frozen=True)
+class Input:
+    """A constant or a variable that a case's program reads; made fresh for each cell."""
+
+    name: str
+    kind: Literal["constant", "variable"]
+    value: Nested
+    dtype: str
+    trainable: bool = True
+
+
+@dataclass(frozen=True)
+class ExpectedTensor:
+    """A tensor, an array or a Python scalar of this value.
+
+    `dtype` and `shape` are exact where given; without a dtype the oracle's dtype is taken.
+    `within` narrows the bound: "exact", "element" (the bound is taken for each element instead
+    of for the whole tensor) or a relative error smaller than the usual bound.
+    """
+
+    value: Nested
+    dtype: str | None = None
+    shape: tuple[int, ...] | None = None
+    within: str | float | None = None
+
+
+@dataclass(frozen=True)
+class ExpectedNone:
+    """None: no recorded path leads from the target to the source."""
+
+
+@dataclass(frozen=True)
+class ExpectedStructure:
+    """A list, a tuple or a dict (then `keys` names the items) of further expectations."""
+
+    kind: Literal["list", "tuple", "dict"]
+    items: tuple[Expectation, ...]
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExpectedSlices:
+    """A tf.IndexedSlices: rows `values` at `indices` of a tensor of shape `dense_shape`."""
+
+    values: ExpectedTensor
+    indices: ExpectedTensor
+    dense_shape: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class ExpectedError:
+    """An exception: its class or one of its bases is `type`; `message` is a substring.
+
+    `at` names the step (the name that the raising statement binds) where it must arise;
+    without it, a step that the expected name depends on may raise instead.
+    """
+
+    type: str
+    message: str = ""
+    at: str | None = None
+
+
+@dataclass(frozen=True)
+class ExpectedCalls:
+    """How many times Python executed the body of a `def`."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class ExpectedWatched:
+    """The names of the variables in a `watched_variables()`, in order."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ExpectedAnyOf:
+    """One of several answers that the documentation allows."""
+
+    options: tuple[Expectation, ...]
+
+
+@dataclass(frozen=True)
+class ExpectedOracle:
+    """Whatever the oracle answers: only where every mode must agree with it."""
+
+
+Expectation: TypeAlias = (
+    "ExpectedTensor | ExpectedNone | ExpectedStructure | ExpectedSlices | ExpectedError"
+    " | ExpectedCalls | ExpectedWatched | ExpectedAnyOf | ExpectedOracle"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One fact about gradients: inputs, a program, and what its observed names must be.
+
+    A case is itself alone (compared and hashed by identity): what is derived from it is kept.
+
+    `id` is `<area>/<topic>/<name>`. `run` and `setup` are checked program text. `expect` holds
+    the expectations of every mode, `expect_in` those that differ in a mode.
+    """
+
+    id: str
+    title: str
+    sources: tuple[str, ...]
+    place: Place
+    run: str
+    run_line: int
+    expect: Mapping[str, Expectation]
+    inputs: tuple[Input, ...] = ()
+    setup: str = ""
+    setup_line: int = 0
+    expect_in: Mapping[str, Mapping[str, Expectation]] = field(default_factory=dict)
+    not_applicable: Mapping[str, str] = field(default_factory=dict)
+    warns: str | None = None
+    isolated: bool = False
+    tags: tuple[str, ...] = ()
+
+    @property
+    def area(self) -> str:
+        """The first part of the id: the folder of the case's file."""
+        return self.id.split("/", 1)[0]
+
+    @property
+    def file(self) -> str:
+        """The file that declares it, as it is shown everywhere."""
+        return self.place.file
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """Every name that some mode has an expectation of, in the order of declaration."""
+        names = dict.fromkeys(self.expect)
+        for expectations in self.expect_in.values():
+            names.update(dict.fromkeys(expectations))
+        return tuple(names)
+
+    def expectations_in(self, mode: str) -> dict[str, Expectation]:
+        """What each observed name must be in `mode`, with inheritance applied."""
+        return {**self.expect, **self.overrides_in(mode)}
+
+    def overrides_in(self, mode: str) -> Mapping[str, Expectation]:
+        """The expectations of `mode` that replace the general ones (and the oracle's word)."""
+        inherited = INHERITED_MODE.get(mode)
+        inherited_overrides = self.overrides_in(inherited) if inherited else {}
+        return {**inherited_overrides, **self.expect_in.get(mode, {})}

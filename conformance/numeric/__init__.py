@@ -1,0 +1,1 @@
+"""Numeric differentiation, which judges the suite: cases and oracle, not targets."""

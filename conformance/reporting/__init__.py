@@ -1,0 +1,1 @@
+"""Reporting: events and records in, text, Markdown, JSON and JUnit out."""

@@ -1,0 +1,161 @@
+"""Results as GitHub-flavoured Markdown, ready for a job summary or an issue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from conformance import __version__
+from conformance.corpus import VERSION
+from conformance.reporting.baseline_text import baseline_lines
+from conformance.reporting.style import KEPT, printable
+from conformance.reporting.summary import (
+    BESIDE,
+    LABELS,
+    Block,
+    about_target,
+    command_line,
+    faults,
+    names_of,
+    new_cases,
+    occurring,
+    oracle_line,
+    report_command,
+    reservations,
+    rows_of,
+    shortfalls,
+    standings,
+)
+from conformance.reporting.tables import counted
+from conformance.runs.results import Results
+
+MOST = 900_000
+"""Characters of blocks after which the rest is counted: a job summary holds a megabyte."""
+SPECIAL = re.compile(r"""[\\`*_{}\[\]<>#|~&@:$"']|(?<=www)\.""")
+STALE = 20
+BASELINE = 100
+
+
+def write_markdown(results: Results) -> str:
+    """The document as text. All text that is not ours is escaped, or stands in code."""
+    return "\n".join(_document(results)) + "\n"
+
+
+def _document(results: Results) -> Iterator[str]:
+    mark = "✅" if results.word == "conforms" else "❌"
+    yield f"## {mark} gradconf: {results.word}"
+    yield from _standings(results)
+    yield from _table(results)
+    yield from _blocks("Falls short", shortfalls(results), results)
+    yield from _blocks("Falls short in new cases", new_cases(results), results)
+    yield from _blocks("At fault: the suite, the oracle or an adapter", faults(results), results)
+    yield from _stale(results)
+    yield from _versions(results)
+    yield f"\n**{results.word}**"
+
+
+def _standings(results: Results) -> Iterator[str]:
+    names = names_of(results)
+    yield ""
+    for standing in standings(results):
+        short = f"{standing.short} fall short"
+        beside = ", ".join(filter(None, (short, counted(standing.counts, BESIDE))))
+        beside = beside.replace(KEPT, " ")
+        yield f"- {code(names[standing.target])}: {standing.conformance}; {beside}"
+        yield f"  <br>{standing.evidence}"
+    yield from (f"- {code(line)}" for line in list(baseline_lines(results))[:BASELINE])
+    for reservation in reservations(results):
+        yield f"- ⚠️ {code(reservation)}"
+
+
+def _table(results: Results) -> Iterator[str]:
+    rows, names = rows_of(results), names_of(results)
+    verdicts = occurring(rows)
+    yield f"\n| target | mode | cells | {' | '.join(LABELS[verdict] for verdict in verdicts)} |"
+    yield f"| :-- | :-- |{' --: |' * (len(verdicts) + 1)}"
+    for row in rows:
+        counts = [str(row.cells), *(str(row.counts.get(verdict, 0)) for verdict in verdicts)]
+        head = f"{code(names[row.target])} | {escaped(row.mode)}"
+        yield f"| {head} | {' | '.join(counts)} |"
+
+
+def _versions(results: Results) -> Iterator[str]:
+    names = names_of(results)
+    yield f"\ngradconf {__version__}, corpus {VERSION}"
+    yield ""
+    for target in results.asked:
+        yield f"- {code(names[target])}: {code(about_target(results, target))}"
+    if oracle_line(results):
+        yield f"- oracle: {code(oracle_line(results))}"
+    if results.command:
+        yield f"- command: {code(command_line(results))}"
+    if results.record:
+        yield f"- record: {code(results.record)}"
+
+
+def _stale(results: Results) -> Iterator[str]:
+    if results.stale:
+        yield f"\n### Stale ({len(results.stale)})\n"
+        yield from (f"- {code(cell)}" for cell in results.stale[:STALE])
+
+
+# ----- blocks -----
+
+
+def _blocks(heading: str, blocks: Sequence[Block], results: Results) -> Iterator[str]:
+    if not blocks:
+        return
+    yield f"\n### {heading} ({_cells(blocks)})"
+    written = 0
+    for position, block in enumerate(blocks):
+        text = "\n".join(_block(block))
+        written += len(text)
+        if written > MOST:
+            shows = code(f"{report_command(results)} --format text")
+            yield f"\n... and {_cells(blocks[position:])} more: {shows} shows all"
+            return
+        yield text
+
+
+def _cells(blocks: Sequence[Block]) -> int:
+    return sum(len(block.cells) for block in blocks)
+
+
+def _block(block: Block) -> Iterator[str]:
+    verdict = LABELS[block.verdict]
+    head = code(f"{block.case_id} {block.where}")
+    yield f"\n<details><summary><b>{verdict}</b> {head}</summary>\n"
+    yield f"{escaped(block.title)} ({code(block.place)}; {escaped(block.sources)})\n"
+    yield fenced(block.findings(), "text")
+    yield fenced(block.first.lowered.source.splitlines(), "python")
+    yield fenced([block.show, block.replay], "sh")
+    yield "\n</details>"
+
+
+# ----- what cannot be trusted -----
+
+
+def escaped(text: object) -> str:
+    """Text in which nothing is markup, wherever it stands: each special character is an entity."""
+    return SPECIAL.sub(lambda found: f"&#{ord(found.group())};", printable(text))
+
+
+def code(text: object) -> str:
+    """Text in which nothing is markup, shown as code: nobody is mentioned in it either."""
+    return f"<code>{escaped(text)}</code>"
+
+
+def fenced(lines: Sequence[str], language: str) -> str:
+    """Lines in a code block that none of them can end."""
+    text = "\n".join(_line(line) for line in lines)
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _line(line: str) -> str:
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    return indent + printable(line)
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)

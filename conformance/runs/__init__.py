@@ -1,0 +1,1 @@
+"""Runs: cases and targets in, a stream of events and a record out."""

@@ -1,0 +1,49 @@
+"""What a run says while it runs: the stream that records and reports are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from conformance.judging.answer import Answer
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Case x target x mode: the one thing that is counted."""
+
+    case: str
+    target: str
+    mode: str
+
+    def __str__(self) -> str:
+        return f"{self.case} [{self.target}:{self.mode}]"
+
+
+@dataclass(frozen=True)
+class TargetReady:
+    """A target's worker has started; `about` is what it says of itself (version, python, ...)."""
+
+    target: str
+    about: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class TargetFailed:
+    """A target's worker cannot be started."""
+
+    target: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One cell has its answer; `program` is the hash of what ran."""
+
+    cell: Cell
+    program: str
+    answer: Answer
+
+
+Event: TypeAlias = "TargetReady | TargetFailed | Answered"

@@ -1,0 +1,202 @@
+"""Run records: JSON Lines with every raw observation, written as a run goes, read back whole."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import platform
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import IO, Any, cast, get_args
+
+from conformance import __version__
+from conformance.corpus import VERSION, corpus_hash
+from conformance.judging.answer import Answer, Outcome
+from conformance.language.case import Case
+from conformance.runs.events import Answered, Cell, Event, TargetReady
+from conformance.targets.specification import Target
+
+FORMAT = 1
+MAX_LINE = 64 * 1024 * 1024
+CUT_SHORT: dict[str, Any] = {}
+"""Stands for the rest of a record that cannot be uncompressed."""
+
+
+class RecordError(Exception):
+    """A file that is no run record; the message says where and why."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run, read back: `complete` is False (and `reason` says why) for one that was cut short."""
+
+    path: str
+    header: Mapping[str, Any]
+    targets: Mapping[str, Mapping[str, Any]]
+    answers: Sequence[Answered]
+    complete: bool
+    reason: str
+    seconds: float = 0.0
+    failed: Mapping[str, str] = field(default_factory=dict)
+
+
+class RecordWriter:
+    """Writes a record line by line; without a footer a reader knows that it was cut short."""
+
+    def __init__(
+        self, path: Path, cases: Sequence[Case], targets: Sequence[Target], command: Sequence[str]
+    ) -> None:
+        self._file: IO[str] = _open(path, "wt")
+        self._cells = 0
+        corpus = {"version": VERSION, "hash": corpus_hash(cases), "cases": len(cases)}
+        self._line(
+            {
+                "record": FORMAT,
+                "gradconf": __version__,
+                "corpus": corpus,
+                "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                "command": list(command),
+                "asked": [{"target": t.label, "modes": t.modes} for t in targets],
+                "host": f"Python {platform.python_version()}, {platform.platform(terse=True)}",
+            }
+        )
+
+    def write(self, event: Event) -> None:
+        """Add what an event says."""
+        if isinstance(event, Answered):
+            self._cells += 1
+            self._line(_cell_line(event))
+        elif isinstance(event, TargetReady):
+            self._line({"target": event.target, "about": dict(event.about)})
+        else:
+            self._line({"target": event.target, "failed": event.reason})
+
+    def finish(self, *, complete: bool, reason: str, seconds: float) -> None:
+        """Write the footer: the run came to its end, or why it did not."""
+        footer = {"complete": complete, "reason": reason, "seconds": round(seconds, 3)}
+        self._line({"footer": {**footer, "cells": self._cells}})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _line(self, content: Mapping[str, Any]) -> None:
+        self._file.write(json.dumps(content, separators=(",", ":")) + "\n")
+        self._file.flush()
+
+
+def _open(path: Path, mode: str) -> IO[Any]:
+    if path.suffix == ".gz":
+        return cast("IO[Any]", gzip.open(path, mode, encoding="utf-8"))
+    return path.open(mode, encoding="utf-8")
+
+
+def _cell_line(event: Answered) -> dict[str, Any]:
+    answer = event.answer
+    line: dict[str, Any] = {
+        "case": event.cell.case,
+        "target": event.cell.target,
+        "mode": event.cell.mode,
+        "program": event.program,
+        "outcome": answer.outcome,
+        "seconds": answer.seconds,
+    }
+    optional = {
+        "observations": dict(answer.observations),
+        "error": answer.error,
+        "warnings": list(answer.warnings),
+        "detail": answer.detail,
+    }
+    return line | {key: value for key, value in optional.items() if value}
+
+
+def read_record(path: Path) -> Record:
+    """A record from its file; raises RecordError for what is none.
+
+    A record that ends early is not an error: it is read, `complete` is False.
+    """
+    lines = _lines(path)
+    header = next(lines, (1, {}))[1]
+    if header.get("record") != FORMAT:
+        raise RecordError(f"{path}:1: not a gradconf record of format {FORMAT}")
+    targets: dict[str, Mapping[str, Any]] = {}
+    failed: dict[str, str] = {}
+    answers: list[Answered] = []
+    seen: set[Cell] = set()
+    footer: Mapping[str, Any] | None = None
+    for number, line in lines:
+        try:
+            if line is CUT_SHORT:
+                footer = None
+            elif "footer" in line:
+                footer = _mapping(line["footer"])
+            elif "failed" in line:
+                failed[str(line["target"])] = str(line["failed"])
+            elif "about" in line:
+                targets[str(line["target"])] = _mapping(line["about"])
+            else:
+                answered = _answered(line)
+                if answered.cell in seen:
+                    raise ValueError(f"a second answer of {answered.cell}")
+                seen.add(answered.cell)
+                answers.append(answered)
+        except (KeyError, TypeError, ValueError) as error:
+            raise RecordError(f"{path}:{number}: not a record's line: {error!r}") from error
+    complete, reason, seconds = _ending(footer, len(answers))
+    return Record(str(path), header, targets, answers, complete, reason, seconds, failed)
+
+
+def _ending(footer: Mapping[str, Any] | None, cells: int) -> tuple[bool, str, float]:
+    if footer is None:
+        return False, "truncated: the record has no footer", 0.0
+    if footer.get("cells") != cells:
+        return False, f"damaged: {cells} cells of {footer.get('cells')}", 0.0
+    reason = str(footer.get("reason", ""))
+    return footer.get("complete") is True, reason, float(footer.get("seconds", 0.0))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        with _open(path, "rt") as file:
+            number = 0
+            while text := file.readline(MAX_LINE):
+                number += 1
+                if not text.endswith("\n"):
+                    return  # the line that was being written when the run ended
+                yield number, _mapping(json.loads(text))
+    except EOFError:  # a compressed record that was cut short, be it after its last line
+        yield 0, CUT_SHORT
+    except (OSError, zlib.error) as error:
+        raise RecordError(f"{path}: cannot be read: {error}") from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise RecordError(f"{path}: not JSON Lines: {error}") from error
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"expected an object, got {type(value).__name__}")
+    return value
+
+
+def _answered(line: Mapping[str, Any]) -> Answered:
+    outcome = line["outcome"]
+    if outcome not in get_args(Outcome):
+        raise ValueError(f"no outcome named {outcome!r}")
+    observations = {
+        str(name): _mapping(observation)
+        for name, observation in _mapping(line.get("observations", {})).items()
+    }
+    error = line.get("error")
+    answer = Answer(
+        outcome,
+        observations,
+        None if error is None else _mapping(error),
+        tuple(str(message) for message in line.get("warnings", [])),
+        str(line.get("detail", "")),
+        float(line.get("seconds", 0.0)),
+    )
+    cell = Cell(str(line["case"]), str(line["target"]), str(line["mode"]))
+    return Answered(cell, str(line["program"]), answer)

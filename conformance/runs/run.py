@@ -1,0 +1,206 @@
+"""Cases and targets in, a stream of events out: one thread for each worker."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from conformance.judging.answer import Answer
+from conformance.language.case import Case
+from conformance.language.lowering import Lowered, lower
+from conformance.runs.answers import answer_from
+from conformance.runs.events import Answered, Cell, Event, TargetFailed, TargetReady
+from conformance.targets.specification import Target
+from conformance.workers.session import Session, WorkerError
+
+DEFAULT_TIMEOUT = 60.0
+RECYCLE_AFTER = 2_000
+"""Cells after which a worker is replaced: XLA keeps a quarter of a megabyte for each one."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One cell to ask for."""
+
+    case: Case
+    mode: str
+
+    @property
+    def lowered(self) -> Lowered:
+        """The program; lowered while the target's framework is still being imported."""
+        return lower(self.case, self.mode)
+
+    @property
+    def not_applicable(self) -> str:
+        """Why the case says nothing in this mode: its own word, or an obstacle of the mode."""
+        declared = self.case.not_applicable.get(self.mode, "")
+        return declared or ("" if self.mode in self.case.expect_in else self.lowered.obstacle)
+
+
+def run_cells(
+    cases: Sequence[Case],
+    targets: Sequence[Target],
+    *,
+    timeout: float = DEFAULT_TIMEOUT,
+    workers: int = 1,
+) -> Generator[Event]:
+    """Ask every target for every case in each of its modes, and yield what comes back.
+
+    Each target has `workers` processes of its own. Whoever stops iterating stops the run: every
+    worker is ended before the iterator is.
+    """
+    events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+    asking = [
+        Asker(target, jobs, timeout, events)
+        for target in targets
+        for jobs in [deque(_jobs(cases, target))]
+        for _ in range(min(workers, len(jobs)))
+    ]
+    for asker in asking:
+        asker.start()
+    try:
+        running = len(asking)
+        while running:
+            event = events.get()
+            if event is None:
+                running -= 1
+            else:
+                yield event
+    finally:
+        while any(asker.is_alive() for asker in asking):
+            for asker in asking:
+                asker.stop()  # again and again: one may just be starting its worker
+                asker.join(0.05)
+
+
+def _jobs(cases: Sequence[Case], target: Target) -> list[Job]:
+    """A target's jobs: case by case, those that need a process of their own at the end."""
+    jobs = [Job(case, mode) for case in cases for mode in target.modes]
+    return sorted(jobs, key=lambda job: job.case.isolated)
+
+
+class Asker(threading.Thread):
+    """Keeps one worker busy with the jobs of its target until there are none."""
+
+    def __init__(
+        self,
+        target: Target,
+        jobs: deque[Job],
+        timeout: float,
+        events: queue.SimpleQueue[Event | None],
+    ) -> None:
+        super().__init__(daemon=True)
+        self.target = target
+        self.jobs = jobs
+        self.timeout = timeout
+        self.events = events
+        self.session = Session(target)
+        self.stopped = threading.Event()
+        self.asked = 0
+        self.failure = ""
+
+    def stop(self) -> None:
+        """Give up: the cell in flight is lost, and nobody waits for it."""
+        self.stopped.set()
+        self.session.kill()
+
+    def run(self) -> None:
+        """Answer jobs until there are none; the thread's own body."""
+        try:
+            while not self.stopped.is_set():
+                try:
+                    job = self.jobs.popleft()
+                except IndexError:
+                    break
+                answer = self.answer(job)
+                if not self.stopped.is_set():
+                    cell = Cell(job.case.id, self.target.label, job.mode)
+                    self.events.put(Answered(cell, job.lowered.hash, answer))
+        finally:
+            self.session.close()
+            self.events.put(None)
+
+    def answer(self, job: Job) -> Answer:
+        """The answer to one job, from a worker that is started where none is ready.
+
+        The thread that asks must outlive the worker: it may be another one than this, unstarted.
+        """
+        reason = job.not_applicable
+        if reason:
+            return Answer("not_applicable", detail=reason)
+        if job.case.isolated or self.asked >= RECYCLE_AFTER:
+            self.session.close()
+        if not self._ready():
+            return Answer("not_run", detail=self.failure)
+        lacks = lacking(job.lowered, job.mode, self.session.about.get("lacks", []))
+        if lacks:
+            detail = f"the target declares that it lacks {', '.join(lacks)}"
+            return Answer("unsupported", detail=detail)
+        answer = self._asked(job)
+        if job.case.isolated:
+            self.session.close()
+        return answer
+
+    def _ready(self) -> bool:
+        if self.session.running:
+            return True
+        if self.failure:
+            return False
+        try:
+            about = self.session.start()
+        except WorkerError as error:
+            self.failure = str(error)
+            self.events.put(TargetFailed(self.target.label, self.failure))
+            return False
+        self.asked = 0
+        self.events.put(TargetReady(self.target.label, about))
+        return True
+
+    def _asked(self, job: Job) -> Answer:
+        self.asked += 1
+        request: dict[str, Any] = {
+            "command": "run",
+            "cell": self.asked,
+            "name": job.case.id,
+            "source": job.lowered.source,
+            "parameters": job.lowered.parameters,
+            "convert": job.lowered.convert,
+            "mode": job.mode,
+            "observe": job.lowered.observed,
+        }
+        try:
+            reply = self.session.ask(request, self.timeout)
+        except WorkerError as error:
+            outcome: Any = error.outcome
+            return Answer(outcome, detail=str(error))
+        return answer_from(reply, job.lowered, job.mode)
+
+
+def lacking(lowered: Lowered, mode: str, lacks: Sequence[str]) -> list[str]:
+    """What a program uses of the names that its target declares as lacking.
+
+    `nn` is every name that begins with `nn.`; `GradientTape.jacobian` is a method of any tape;
+    `graph` is a mode.
+    """
+    used = {name for name in lowered.uses for lack in lacks if f"{name}.".startswith(f"{lack}.")}
+    for lack in lacks:
+        owner, _, method = lack.partition(".")
+        if owner == "GradientTape" and method and f".{method}(" in lowered.source:
+            used.add(lack)
+    used |= {f"the mode {mode}"} if mode in lacks else set()
+    return sorted(used)
+
+
+def with_oracle(targets: Sequence[Target]) -> list[Target]:
+    """The targets, with the oracle among them."""
+    if any(target.is_reference for target in targets):
+        return list(targets)
+    return [ORACLE, *targets]
+
+
+ORACLE = Target("reference", "reference_impl", ("eager",))
+"""The reference implementation as a target: the second witness of every cell."""

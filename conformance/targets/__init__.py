@@ -1,0 +1,1 @@
+"""What can be asked: the target grammar and the environments that targets run in."""

@@ -1,0 +1,238 @@
+"""Environments for TensorFlow releases: made once, kept in the user's cache, and found again.
+
+An environment is made where it stays, because environments cannot be moved. Its marker, which says
+what is inside, is written last: a folder without one is the rest of an interrupted run, and made
+anew. Whatever needs uv or the network happens only where no environment is found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from conformance.places import cache_folder
+from conformance.targets.installer import InstallerError, call_uv
+from conformance.targets.interpreters import Interpreter, interpreter_for, packages_of
+from conformance.targets.releases import Release, ordering, release
+from conformance.targets.specification import Target, TargetError
+
+MARKER = "gradconf.json"
+FORMAT = 1
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An environment that can be used: where it is, and what was asked for and installed."""
+
+    folder: Path
+    version: str
+    interpreter: Interpreter
+    requirements: tuple[str, ...]
+    packages: Mapping[str, str]
+
+    @property
+    def python(self) -> str:
+        """The interpreter to start a worker with."""
+        return str(_python(self.folder))
+
+
+def provisioned(target: Target, say: Say) -> Target:
+    """The target with an interpreter that holds the version that it asks for.
+
+    A target that names an interpreter keeps it, once that is seen to be one and to hold the version
+    that is asked for; one with neither is returned as it is. `say` is told, in one line, of what
+    takes long.
+
+    Raises TargetError where the interpreter is none or holds another version, or the release is
+    too old, fits no interpreter, cannot be installed, or cannot be kept in the cache.
+    """
+    if target.python is not None:
+        return replace(target, python=_named(target.python, target.version))
+    if target.version is None:
+        return target
+    wanted = release(target.version)
+    found = _found(wanted) or _made(wanted, interpreter_for(wanted), say)
+    return replace(target, python=found.python)
+
+
+def cached() -> list[Environment]:
+    """The environments that are ready, the oldest release first."""
+    try:
+        folders = list(_root().iterdir())
+    except OSError:
+        return []
+    ready = [found for folder in folders if (found := _read(folder))]
+    return sorted(ready, key=_age)
+
+
+def _age(one: Environment) -> tuple[object, ...]:
+    return ordering(one.version), one.interpreter.version, one.folder
+
+
+def _named(python: str, version: str | None) -> str:
+    """The interpreter that `--python` names, by its path or by a name on PATH."""
+    if os.path.isdir(python):
+        inside = os.path.join(python, "bin", "python")
+        raise TargetError(f"--python {python} is a folder: write its interpreter, as {inside}")
+    found = shutil.which(python)
+    if found is None:
+        wrong = "cannot be executed" if os.path.exists(python) else "does not exist"
+        raise TargetError(f"--python {python} {wrong}: write the path of an interpreter")
+    if version is not None:
+        _check_version(found, version)
+    return found
+
+
+def _check_version(python: str, version: str) -> None:
+    packages = packages_of(python)
+    held = packages.get("tensorflow") or packages.get("tensorflow-cpu")
+    if held is None or held.partition("+")[0] != version:
+        holds = f"tensorflow {held}" if held else "no tensorflow"
+        raise TargetError(
+            f"tensorflow=={version}: {python} holds {holds}: leave out --python to have an "
+            "environment made, or leave out the version to ask what is there"
+        )
+
+
+def _found(wanted: Release) -> Environment | None:
+    """The environment of a release with the newest Python, whatever else is installed now."""
+    fitting = [
+        one
+        for one in cached()
+        if one.requirements == wanted.requirements and one.interpreter.minor in wanted.pythons
+    ]
+    return fitting[-1] if fitting else None
+
+
+def _made(wanted: Release, interpreter: Interpreter, say: Say) -> Environment:
+    folder = _root() / _name(wanted, interpreter)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(folder, lambda: say(f"{wanted}: waiting for a run that is installing it")):
+            found = _read(folder)
+            if found is None:
+                say(f"{wanted}: installing it for {interpreter}, once; this takes a minute")
+                found = _built(folder, wanted, interpreter)
+            return found
+    except OSError as error:
+        raise TargetError(
+            f"{wanted} cannot be kept in {folder.parent}: {error.strerror}: "
+            "set GRADCONF_CACHE to a folder that can be written"
+        ) from error
+
+
+def _built(folder: Path, wanted: Release, interpreter: Interpreter) -> Environment:
+    """A new environment in a folder; whatever goes wrong, no part of it is left."""
+    _clear(folder)
+    python = str(_python(folder))
+    try:
+        call_uv(["venv", "--python", interpreter.path, str(folder)], folder.parent)
+        call_uv(["pip", "install", "--python", python, *wanted.requirements], folder.parent)
+        made = Environment(
+            folder, wanted.version, interpreter, wanted.requirements, packages_of(python)
+        )
+        _write(made)
+    except InstallerError as error:
+        _clear(folder)
+        asked = " ".join(wanted.requirements)
+        raise TargetError(
+            f"{wanted} cannot be installed for {interpreter} (uv pip install {asked}):\n{error}"
+        ) from error
+    except BaseException:
+        _clear(folder)
+        raise
+    return made
+
+
+@contextlib.contextmanager
+def _locked(folder: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """Hold a folder's lock, which ends with the process; `waiting` is called if another has it.
+
+    The lock's file is removed with it, so whoever waited for a file that is gone makes a new one.
+    """
+    path = folder.with_name(f"{folder.name}.lock")
+    while True:
+        with path.open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting()
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if not _is_at(path, lock):
+                continue
+            try:
+                yield
+            finally:
+                path.unlink(missing_ok=True)
+            return
+
+
+def _is_at(path: Path, opened: IO[str]) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(opened.fileno()))
+    except FileNotFoundError:
+        return False
+
+
+def _read(folder: Path) -> Environment | None:
+    """The environment in a folder, or None where it has no good marker or lost its interpreter."""
+    try:
+        said = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        if said["format"] != FORMAT or not os.access(_python(folder), os.X_OK):
+            return None
+        path, (major, minor, micro) = said["interpreter"]
+        made = Environment(
+            folder,
+            str(said["version"]),
+            Interpreter(str(path), (int(major), int(minor), int(micro))),
+            tuple(map(str, said["requirements"])),
+            dict(said["packages"]),
+        )
+        ordering(made.version)
+        return made
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def _write(made: Environment) -> None:
+    said = {
+        "format": FORMAT,
+        "version": made.version,
+        "interpreter": [made.interpreter.path, made.interpreter.version],
+        "requirements": made.requirements,
+        "packages": made.packages,
+    }
+    written = made.folder / f"{MARKER}.new"
+    written.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    written.replace(made.folder / MARKER)
+
+
+def _clear(folder: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(folder)
+
+
+def _root() -> Path:
+    return cache_folder().absolute() / "environments"
+
+
+def _name(wanted: Release, interpreter: Interpreter) -> str:
+    """A folder's name, with a digest of all that it depends on."""
+    python = ".".join(map(str, interpreter.version))
+    key = "\n".join([interpreter.path, python, *wanted.requirements])
+    digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return f"tensorflow-{wanted.version}-python-{python}-{digest}"
+
+
+def _python(folder: Path) -> Path:
+    return folder / "bin" / "python"

@@ -1,0 +1,160 @@
+"""The CPython interpreters of this machine: every candidate is asked, no name is trusted."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.targets.installer import neutral_environment, uv_program
+from conformance.targets.releases import Release
+from conformance.targets.specification import TargetError
+
+TIMEOUT = 5.0
+"""Seconds for an interpreter to say its version; a shim that waits for something is passed over."""
+NAMES = re.compile(r"python3(\.[0-9]+)?")
+WHO = (
+    "import json, sys; "
+    "print(json.dumps([sys.implementation.name + getattr(sys, 'abiflags', ''), "
+    "sys.version_info[:3], sys.executable]))"
+)
+"""The flags tell builds that no wheel fits: free-threaded ones and debugging ones."""
+PACKAGES = ("tensorflow", "tensorflow-cpu", "numpy", "protobuf", "keras", "keras-nightly")
+WHAT = f"""
+import json
+from importlib import metadata
+found = {{}}
+for name in {PACKAGES}:
+    try:
+        found[name] = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        pass
+print(json.dumps(found))
+"""
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """A CPython that answered: where it really is, and its version."""
+
+    path: str
+    version: tuple[int, int, int]
+
+    @property
+    def minor(self) -> str:
+        """The version that wheels are made for, such as 3.10."""
+        return f"{self.version[0]}.{self.version[1]}"
+
+    def __str__(self) -> str:
+        return "CPython " + ".".join(map(str, self.version))
+
+
+def interpreter_for(release: Release) -> Interpreter:
+    """The newest interpreter that a release has a wheel for; raises TargetError for none."""
+    found = installed()
+    fitting = [one for one in found if one.minor in release.pythons]
+    if not fitting:
+        raise TargetError(_nothing_fits(release, found))
+    return max(fitting, key=lambda one: one.version)
+
+
+def installed() -> list[Interpreter]:
+    """The CPythons on PATH, in pyenv's folder and among uv's own, each once."""
+    candidates = list(dict.fromkeys(_candidates()))
+    with ThreadPoolExecutor(4) as asking:
+        answers = [one for one in asking.map(ask, candidates) if one]
+    return list({one.path: one for one in answers}.values())
+
+
+def ask(path: str) -> Interpreter | None:
+    """The interpreter at a path, or None where no CPython that takes wheels answers in time."""
+    try:
+        kind, (major, minor, micro), executable = json.loads(printed([path, "-ISc", WHO], TIMEOUT))
+        version = int(major), int(minor), int(micro)
+        return Interpreter(os.path.realpath(executable), version) if kind == "cpython" else None
+    except (TypeError, ValueError):
+        return None
+
+
+def packages_of(python: str) -> dict[str, str]:
+    """What an environment holds of TensorFlow and of what decides its answers, with versions.
+
+    Raises TargetError where no interpreter answers.
+    """
+    try:
+        found: dict[str, str] = json.loads(printed([python, "-Ic", WHAT], 60.0))
+    except ValueError:
+        raise TargetError(f"{python} does not answer as a Python interpreter does") from None
+    return found
+
+
+def printed(words: Sequence[str], timeout: float, **variables: str) -> str:
+    """What a program prints; nothing where it fails, or does not end in time."""
+    try:
+        process = subprocess.Popen(
+            words,
+            env={**neutral_environment(), **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError:
+        return ""
+    with process:
+        try:
+            text, _ = process.communicate(timeout=timeout)
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                return ""
+            raise
+    return "" if process.returncode else text
+
+
+def _candidates() -> Iterator[str]:
+    yield sys.executable
+    for folder in os.get_exec_path():
+        yield from (str(path) for path in _listed(folder) if NAMES.fullmatch(path.name))
+    pyenv = os.environ.get("PYENV_ROOT") or os.path.expanduser("~/.pyenv")
+    for folder in map(str, _listed(os.path.join(pyenv, "versions"))):
+        yield os.path.join(folder, "bin", "python3")
+    yield from _kept_by_uv()
+
+
+def _listed(folder: str) -> list[Path]:
+    try:
+        return sorted(Path(folder or ".").absolute().iterdir())
+    except OSError:
+        return []
+
+
+def _kept_by_uv() -> list[str]:
+    """The interpreters that uv installed; without a PATH it does not ask all the others again."""
+    words = ["python", "list", "--only-installed", "--managed-python", "--output-format", "json"]
+    try:
+        listed = json.loads(printed([uv_program(), *words], 20.0, PATH=""))
+        return [str(one["path"]) for one in listed if one["path"]]
+    except (TargetError, ValueError, TypeError, KeyError):
+        return []
+
+
+def _nothing_fits(release: Release, found: Sequence[Interpreter]) -> str:
+    *others, last = release.pythons
+    needed = f"{', '.join(others)} or {last}" if others else last
+    versions = [".".join(map(str, version)) for version in sorted({one.version for one in found})]
+    return (
+        f"{release} needs CPython {needed}; found {', '.join(versions) or 'none'}: install one "
+        f"(uv python install {last}), or name an environment that holds it with --python PATH"
+    )

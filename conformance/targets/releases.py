@@ -1,0 +1,69 @@
+"""What a TensorFlow release needs: its distribution, its pins, and the CPythons with a wheel."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from conformance.targets.specification import TargetError
+
+TABLE = Path(__file__).with_name("tensorflow.yaml")
+
+
+@dataclass(frozen=True)
+class Release:
+    """A TensorFlow release: what to install for it, and the CPythons it can be installed for."""
+
+    version: str
+    pythons: tuple[str, ...]
+    pins: tuple[str, ...] = ()
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """What an installer is asked for; a release candidate is named exactly, so it is taken."""
+        return (f"{distribution()}=={self.version}", *self.pins)
+
+    def __str__(self) -> str:
+        return f"tensorflow {self.version}"
+
+
+def release(version: str) -> Release:
+    """What a version, written as X.Y.Z or X.Y.ZrcN, needs.
+
+    A version that is newer than the table is taken to need what the newest one does. Raises
+    TargetError for one that is older than the oldest.
+    """
+    rules = [rule for rule in _table() if _numbers(rule["from"]) <= _numbers(version)]
+    if not rules:
+        oldest = _table()[0]["from"]
+        raise TargetError(f"tensorflow {version} is too old: {oldest}.0 is the first to be asked")
+    return Release(version, tuple(rules[-1]["python"]), tuple(rules[-1].get("pins", ())))
+
+
+def distribution() -> str:
+    """The distribution to install: the small one without CUDA where it is published."""
+    small = sys.platform == "linux" and platform.machine() == "x86_64"
+    return "tensorflow-cpu" if small else "tensorflow"
+
+
+def ordering(version: str) -> tuple[tuple[int, ...], float]:
+    """A key that sorts versions: a release candidate comes before its release."""
+    _, _, candidate = version.partition("rc")
+    return _numbers(version), int(candidate) if candidate else float("inf")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version.partition("rc")[0]))
+
+
+@cache
+def _table() -> list[dict[str, Any]]:
+    rules: list[dict[str, Any]] = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    return rules

@@ -1,0 +1,139 @@
+"""What can be asked: NAME[==VERSION][:MODE,MODE], a module, or a file, parsed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from conformance.language.case import MODES
+
+NAMED = {"reference": "reference_impl", "tensorflow": "tensorflow"}
+"""The targets that have a name of their own, and the modules that they are."""
+
+VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:rc([0-9]{1,4}))?")
+
+DEFAULT_MODES = {"tensorflow": ("eager", "graph", "xla")}
+
+
+class TargetError(Exception):
+    """A target that cannot be asked; the message says what to write instead."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """An implementation to ask, and the modes to ask it in.
+
+    `module` is a module's name or a `.py` file's path, `attribute` a dotted path inside it;
+    `version` is what `==` asked for; `python` the interpreter of an existing environment; `path`
+    is where its module is looked for first.
+    """
+
+    label: str
+    module: str
+    modes: tuple[str, ...]
+    attribute: str = ""
+    version: str | None = None
+    python: str | None = None
+    path: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The label without its version: what deviations are written for."""
+        return self.label.split("==")[0]
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether this is the oracle itself."""
+        return self.label == "reference"
+
+
+def parse_target(text: str, python: str | None = None) -> Target:
+    """The target that a word of the command line names; raises TargetError.
+
+    A version is written out: 2.15 means 2.15.0, as installers have it. `python` is taken as it is
+    written; `environments.provisioned` looks at it.
+
+    >>> parse_target("tensorflow==2.15:graph,xla").label
+    'tensorflow==2.15.0'
+    """
+    body, modes = _split_modes(text)
+    body, version = _split_version(body, text)
+    target = _located(body, text)
+    chosen = modes or DEFAULT_MODES.get(body, ("eager",))
+    if target.is_reference and chosen != ("eager",):
+        raise TargetError("the reference implementation has one mode: eager")
+    if version:
+        target = replace(target, label=f"{body}=={version}", version=version)
+    own_python = None if target.is_reference else python
+    return replace(target, modes=chosen, python=own_python)
+
+
+def _split_modes(text: str) -> tuple[str, tuple[str, ...]]:
+    body, colon, last = text.rpartition(":")
+    words = tuple(last.split(","))
+    if colon and all(word in MODES for word in words):
+        if len(set(words)) < len(words):
+            raise TargetError(f"'{text}' names a mode twice")
+        return body, tuple(mode for mode in MODES if mode in words)
+    looks_like_modes = body in NAMED or body.endswith(".py") or "==" in body or "," in last
+    if colon and looks_like_modes and not body.endswith(".py"):
+        unknown = next(word for word in words if word not in MODES)
+        near = get_close_matches(unknown, MODES, n=1)
+        hint = f": did you mean {near[0]}?" if near else f" (known: {', '.join(MODES)})"
+        raise TargetError(f"'{text}': no mode named '{unknown}'{hint}")
+    return text, ()
+
+
+def _split_version(body: str, text: str) -> tuple[str, str | None]:
+    """What a version is asked of, and the version written as X.Y.Z or X.Y.ZrcN."""
+    name, asked, written = body.partition("==")
+    if not name:
+        raise TargetError(f"'{text}' names no target: write NAME[==VERSION][:MODE,MODE]")
+    if not asked or _is_file_name(body.partition(":")[0]):
+        return body, None
+    if name != "tensorflow":
+        raise TargetError(f"'{text}': only tensorflow is asked for by version{_meant(name)}")
+    version = VERSION.fullmatch(written)
+    if not version:
+        raise TargetError(f"'{text}': '{written}' is no version such as 2.15.1")
+    major, minor, patch, candidate = (int(part) if part else 0 for part in version.groups())
+    return name, f"{major}.{minor}.{patch}" + (f"rc{candidate}" if version[4] else "")
+
+
+def _located(body: str, text: str) -> Target:
+    if body in NAMED:
+        return Target(body, NAMED[body], ())
+    path, colon, attribute = body.partition(":")
+    if _is_file_name(path) and not _is_file(path):
+        raise TargetError(f"'{text}': no file {path}")
+    if colon and not _is_dotted(attribute):
+        raise TargetError(f"'{text}': '{attribute}' is no attribute such as package.tape")
+    if _is_file_name(path):
+        return Target(body, str(Path(path).resolve()), (), attribute)
+    if not _is_dotted(path):
+        raise TargetError(f"'{text}' is neither a target's name, nor a module, nor a .py file")
+    if "." not in path and _meant(path):
+        raise TargetError(f"no target named '{path}'{_meant(path)}")
+    return Target(body, path, (), attribute)
+
+
+def _is_file_name(path: str) -> bool:
+    return path.endswith(".py") or "/" in path
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_dotted(name: str) -> bool:
+    return all(part.isidentifier() for part in name.split("."))
+
+
+def _meant(name: str) -> str:
+    near = get_close_matches(name, NAMED, n=1, cutoff=0.75)
+    return f": did you mean {near[0]}?" if near else ""

@@ -1,0 +1,62 @@
+"""The worker: started by path inside a framework's environment, it answers cells one by one.
+
+It needs CPython 3.9, the standard library, numpy and one framework, and nothing of this project.
+JSON lines come in and go out on two descriptors of its own (frameworks print on stdout):
+
+    {"command": "start", "protocol": 1, "module": "tensorflow", "attribute": "", "path": []}
+    {"command": "run", "cell": 7, "name": "...", "source": "...", "parameters": ["x"],
+     "convert": false, "mode": "eager", "observe": ["g"]}
+    {"command": "stop"}
+
+It is told which names to observe and never what is expected of them.
+"""
+
+import json
+import os
+import sys
+
+# The folder's name is the only one that a target's own imports can meet.
+sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+from inside import loading
+from inside.execution import run_cell
+
+del sys.path[0]
+
+PROTOCOL = 1
+
+
+def main(incoming: int, outgoing: int) -> None:
+    """Serve the host until it says stop or goes away."""
+    loading.die_with_parent()
+    target = None
+    with os.fdopen(incoming, encoding="utf-8") as requests:
+        for line in requests:
+            request = json.loads(line)
+            if request["command"] == "stop":
+                break
+            if request["command"] == "start":
+                target, reply = loading.load_target(request)
+                reply["protocol"] = PROTOCOL
+            else:
+                reply = run_cell(target, request)
+            send(outgoing, reply)
+    leave()
+
+
+def send(outgoing: int, reply: dict) -> None:
+    """Write one reply as a line, whole, whatever its length."""
+    data = (json.dumps(reply) + "\n").encode("utf-8")
+    while data:
+        data = data[os.write(outgoing, data) :]
+
+
+def leave() -> None:
+    """Leave at once: an ordinary interpreter exit takes TensorFlow the better part of a second."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,72 @@
+"""Finding the target: a module, an attribute of one, or a file, as the namespace `tf`."""
+
+import ctypes
+import importlib
+import importlib.util
+import os
+import platform
+import signal
+import sys
+import traceback
+
+
+def die_with_parent() -> None:
+    """Ask Linux to end this process when the host's thread that started it ends.
+
+    A worker that is stuck in C code never reads that its pipe was closed.
+    """
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None, use_errno=True).prctl(pr_set_pdeathsig, signal.SIGKILL)
+        if os.getppid() == 1:
+            os._exit(1)
+
+
+def load_target(request: dict) -> tuple:
+    """The target's namespace and what to tell the host of it; None and an error if it fails."""
+    sys.path[:0] = request["path"]
+    try:
+        target = _import(request["module"])
+        for name in filter(None, request["attribute"].split(".")):
+            target = getattr(target, name)
+        quieten(target)
+        return target, describe(target, request)
+    except BaseException as error:  # the import of a foreign module may raise anything
+        lines = traceback.format_exception_only(type(error), error)
+        return None, {"ready": False, "error": "".join(lines).strip()[:4000]}
+
+
+def _import(module: str):
+    if not module.endswith(".py"):
+        return importlib.import_module(module)
+    if not os.path.exists(module):
+        raise FileNotFoundError(f"no file {module}")
+    name = os.path.splitext(os.path.basename(module))[0]
+    sys.path.insert(0, os.path.dirname(os.path.abspath(module)))
+    spec = importlib.util.spec_from_file_location(name, module)
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[name] = loaded
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def quieten(target) -> None:
+    """Set what every run sets, so that nothing depends on the user's settings."""
+    autograph = getattr(target, "autograph", None)
+    if hasattr(autograph, "set_verbosity"):
+        autograph.set_verbosity(0)
+
+
+def describe(target, request: dict) -> dict:
+    """What goes into a record's header about this worker."""
+    import numpy
+
+    return {
+        "ready": True,
+        "name": getattr(target, "__name__", request["module"]),
+        "version": str(getattr(target, "__version__", "")),
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "lacks": [str(name) for name in getattr(target, "GRADCONF_LACKS", ())],
+    }

@@ -1,0 +1,25 @@
+"""How a program is called in each mode."""
+
+
+def call_eager(tf, case, inputs):
+    """Call the program as it stands."""
+    return case(*inputs)
+
+
+def call_in_graph(tf, case, inputs, **options):
+    """Call the program inside one tf.function.
+
+    Tensors come back through the graph; what a graph cannot return (None, errors, Python values,
+    variables) stays in the structure that tracing made.
+    """
+    returnable = (tf.Tensor, tf.IndexedSlices, tf.RaggedTensor, tf.SparseTensor)
+    traced = []
+
+    def graph(*inputs):
+        traced.append(case(*inputs))
+        return [leaf for leaf in tf.nest.flatten(traced[-1]) if isinstance(leaf, returnable)]
+
+    results = iter(tf.function(graph, autograph=False, **options)(*inputs))
+    leaves = tf.nest.flatten(traced[-1])
+    flat = [next(results) if isinstance(leaf, returnable) else leaf for leaf in leaves]
+    return tf.nest.pack_sequence_as(traced[-1], flat)

@@ -1,0 +1,300 @@
+"""Activations of neural networks; each rule stands below its operation.
+
+The piecewise ones have a second operation, `<Name>Grad`, as in TensorFlow: it decides at the kink,
+and it makes the second derivative zero rather than unconnected.
+**Source** of all rules: TF 2.21 `nn_grad.py`, `math_grad.py` (Sigmoid), `nn_impl.py` (swish).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from reference_impl.arrays import Array
+from reference_impl.custom_gradient import custom_gradient
+from reference_impl.ops.complex_numbers import cast, conj
+from reference_impl.ops.elementwise import exp, square, tanh
+from reference_impl.ops.nondifferentiable import zeros_like
+from reference_impl.ops.reduction import reduce_sum
+from reference_impl.ops.selection import where
+from reference_impl.ops.shape import transpose
+from reference_impl.ops.special import erfc
+from reference_impl.rules import FLOATING, REAL, primitive, vjp_of
+from reference_impl.tensor import Tensor, convert_to_tensor
+
+Cts = tuple[Tensor | None, ...]
+
+SELU_ALPHA = 1.6732632423543772
+SELU_SCALE = 1.0507009873554805
+
+
+def _times(ct: Array, condition: Array) -> Array:
+    """Return ct where the condition holds; elsewhere 0 times ct, nan for an infinite ct, as TF."""
+    return np.asarray(ct * condition.astype(ct.dtype))
+
+
+# ----- Smooth -----
+
+
+@primitive("Sigmoid", FLOATING)
+def sigmoid(x: Array) -> Array:
+    """Return 1 / (1 + exp(-x)), without overflow."""
+    if x.dtype.kind == "c":
+        return 1 / (1 + np.exp(-x))
+    small = np.exp(-np.abs(x))
+    one = x.dtype.type(1)
+    return np.asarray(np.where(x >= 0, one, small) / (one + small), x.dtype)
+
+
+@vjp_of(sigmoid)
+def sigmoid_vjp(ct: Tensor, out: Tensor, _x: Tensor) -> Cts:
+    """Ct out (1 - out)."""
+    return (_sigmoid_grad(conj(out), ct),)
+
+
+@primitive("SigmoidGrad", FLOATING)
+def _sigmoid_grad(out: Array, ct: Array) -> Array:
+    return np.asarray(ct * out * (out.dtype.type(1) - out))
+
+
+@vjp_of(_sigmoid_grad)
+def sigmoid_grad_vjp(ct: Tensor, _out: Tensor, out: Tensor, ct_in: Tensor) -> Cts:
+    """(ct ct_in (1 - 2 out), ct out (1 - out))."""
+    out, product = conj(out), ct * conj(ct_in)
+    return product - 2.0 * product * out, _sigmoid_grad(out, ct)
+
+
+@primitive("Softplus", REAL)
+def softplus(features: Array) -> Array:
+    """Return log(1 + exp(x)), without overflow."""
+    return np.asarray(np.logaddexp(features, features.dtype.type(0)))
+
+
+@vjp_of(softplus)
+def softplus_vjp(ct: Tensor, _out: Tensor, features: Tensor) -> Cts:
+    """Ct sigmoid(x)."""
+    return (ct * sigmoid(features),)
+
+
+@primitive("Softsign", REAL)
+def softsign(features: Array) -> Array:
+    """Return x / (1 + |x|)."""
+    return np.asarray(features / (features.dtype.type(1) + np.abs(features)))
+
+
+@primitive("SoftsignGrad", REAL)
+def _softsign_grad(ct: Array, x: Array) -> Array:
+    return np.asarray(ct / np.square(x.dtype.type(1) + np.abs(x)))
+
+
+@vjp_of(softsign)
+def softsign_vjp(ct: Tensor, _out: Tensor, features: Tensor) -> Cts:
+    """Ct / (1 + |x|)^2. **Ties**: 1 at 0. **Errors**: TF has no second derivative: LookupError."""
+    return (_softsign_grad(ct, features),)
+
+
+def silu(features: Any, beta: Any = 1.0) -> Tensor:
+    """Return x sigmoid(beta x); its gradient is declared, as TensorFlow's is."""
+    features = convert_to_tensor(features)
+    return _swish(features, cast(beta, features.dtype))  # type: ignore[no-any-return]
+
+
+@custom_gradient
+def _swish(features: Tensor, beta: Tensor) -> Any:
+    def swish_vjp(ct: Tensor) -> tuple[Tensor, Tensor]:
+        s = sigmoid(beta * features)
+        slope = s * (1.0 + (beta * features) * (1.0 - s))
+        return ct * slope, reduce_sum(ct * square(features) * s * (1.0 - s))
+
+    return features * sigmoid(beta * features), swish_vjp
+
+
+def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
+    """Return x times the probability that a standard normal number is below x."""
+    x = convert_to_tensor(features)
+    if approximate:
+        inner = 0.7978845608028654 * (x + cast(0.044715, x.dtype) * x**3)
+        return 0.5 * x * (1.0 + tanh(inner))
+    return 0.5 * x * erfc(-x * cast(0.7071067811865476, x.dtype))
+
+
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """Return log(sigmoid(x)), without overflow."""
+    return -softplus(-convert_to_tensor(x))
+
+
+# ----- With a kink -----
+
+
+@primitive("Relu")
+def relu(features: Array) -> Array:
+    """Return max(x, 0)."""
+    return np.asarray(np.maximum(features, features.dtype.type(0)))
+
+
+@primitive("ReluGrad")
+def _relu_grad(ct: Array, x: Array) -> Array:
+    return _times(ct, x > 0)
+
+
+@vjp_of(relu)
+def relu_vjp(ct: Tensor, out: Tensor, _features: Tensor) -> Cts:
+    """Ct where x > 0, else 0. **Ties**: 0 at +0 and -0. **Edges**: 0 at nan."""
+    return (_relu_grad(ct, out),)
+
+
+@vjp_of(_relu_grad)
+def relu_grad_vjp(ct: Tensor, _out: Tensor, _ct: Tensor, x: Tensor) -> Cts:
+    """Linear in the first input, constant in the second."""
+    return _relu_grad(ct, x), zeros_like(x)
+
+
+@primitive("Relu6")
+def relu6(features: Array) -> Array:
+    """Return min(max(x, 0), 6)."""
+    zero, six = features.dtype.type(0), features.dtype.type(6)
+    return np.asarray(np.minimum(np.maximum(features, zero), six))
+
+
+@primitive("Relu6Grad")
+def _relu6_grad(ct: Array, x: Array) -> Array:
+    return _times(ct, (x > 0) & (x < 6))
+
+
+@vjp_of(relu6)
+def relu6_vjp(ct: Tensor, out: Tensor, _features: Tensor) -> Cts:
+    """Ct where 0 < x < 6, else 0. **Ties**: 0 at both ends."""
+    return (_relu6_grad(ct, out),)
+
+
+@vjp_of(_relu6_grad)
+def relu6_grad_vjp(ct: Tensor, _out: Tensor, _ct: Tensor, x: Tensor) -> Cts:
+    """Linear in the first input, constant in the second."""
+    return _relu6_grad(ct, x), zeros_like(x)
+
+
+@primitive("LeakyRelu", REAL)
+def _leaky_relu(features: Array, *, alpha: float) -> Array:
+    return np.where(features > 0, features, features * features.dtype.type(alpha))
+
+
+@primitive("LeakyReluGrad", REAL)
+def _leaky_relu_grad(ct: Array, x: Array, *, alpha: float) -> Array:
+    return np.where(x > 0, ct, ct * ct.dtype.type(alpha))
+
+
+@vjp_of(_leaky_relu)
+def leaky_relu_vjp(ct: Tensor, _out: Tensor, features: Tensor, *, alpha: float) -> Cts:
+    """Ct where x > 0, else alpha ct. **Ties**: alpha at 0."""
+    return (_leaky_relu_grad(ct, features, alpha=alpha),)
+
+
+@vjp_of(_leaky_relu_grad)
+def leaky_relu_grad_vjp(ct: Tensor, _out: Tensor, _ct: Tensor, x: Tensor, *, alpha: float) -> Cts:
+    """Linear in the first input, constant in the second."""
+    return _leaky_relu_grad(ct, x, alpha=alpha), zeros_like(x)
+
+
+def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
+    """Return x where x > 0, else alpha x."""
+    x = convert_to_tensor(features)
+    slope = float(np.float32(alpha))  # an attribute of the operation: single precision
+    return _leaky_relu(cast(x, "float32") if x.dtype.is_integer else x, alpha=slope)
+
+
+@primitive("Elu", REAL)
+def elu(features: Array) -> Array:
+    """Return x where x > 0, else exp(x) - 1."""
+    return np.where(features < 0, np.expm1(features), features)
+
+
+@primitive("EluGrad", REAL)
+def _elu_grad(ct: Array, out: Array) -> Array:
+    return np.where(out < 0, ct * (out + out.dtype.type(1)), ct)
+
+
+@vjp_of(elu)
+def elu_vjp(ct: Tensor, out: Tensor, _features: Tensor) -> Cts:
+    """Ct where x >= 0, else ct (out + 1). **Ties**: 1 at 0."""
+    return (_elu_grad(ct, out),)
+
+
+@vjp_of(_elu_grad)
+def elu_grad_vjp(ct: Tensor, _out: Tensor, ct_in: Tensor, out: Tensor) -> Cts:
+    """The slope is out + 1 on the negative side only."""
+    return _elu_grad(ct, out), where(out < 0, ct * ct_in, zeros_like(out))
+
+
+@primitive("Selu", REAL)
+def selu(features: Array) -> Array:
+    """Return scale times x where x > 0, else scale alpha (exp(x) - 1)."""
+    scale, slope = features.dtype.type(SELU_SCALE), features.dtype.type(SELU_SCALE * SELU_ALPHA)
+    return np.asarray(np.where(features < 0, slope * np.expm1(features), scale * features))
+
+
+@primitive("SeluGrad", REAL)
+def _selu_grad(ct: Array, out: Array) -> Array:
+    scale, slope = out.dtype.type(SELU_SCALE), out.dtype.type(SELU_SCALE * SELU_ALPHA)
+    return np.asarray(np.where(out < 0, ct * (out + slope), ct * scale))
+
+
+@vjp_of(selu)
+def selu_vjp(ct: Tensor, out: Tensor, _features: Tensor) -> Cts:
+    """Ct scale where x >= 0, else ct (out + scale alpha). **Ties**: scale at 0."""
+    return (_selu_grad(ct, out),)
+
+
+@vjp_of(_selu_grad)
+def selu_grad_vjp(ct: Tensor, _out: Tensor, ct_in: Tensor, out: Tensor) -> Cts:
+    """The slope is out + scale alpha on the negative side only."""
+    return _selu_grad(ct, out), where(out < 0, ct * ct_in, zeros_like(out))
+
+
+# ----- Over the last axis -----
+
+
+@primitive("Softmax", REAL)
+def _softmax(x: Array) -> Array:
+    shifted = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    return np.asarray(shifted / np.sum(shifted, axis=-1, keepdims=True))
+
+
+@vjp_of(_softmax)
+def softmax_vjp(ct: Tensor, out: Tensor, _x: Tensor) -> Cts:
+    """(ct - sum(ct out)) out, summed over the last axis."""
+    return ((ct - reduce_sum(ct * out, -1, keepdims=True)) * out,)
+
+
+@primitive("LogSoftmax", REAL)
+def _log_softmax(x: Array) -> Array:
+    shifted = x - np.max(x, axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True)))
+
+
+@vjp_of(_log_softmax)
+def log_softmax_vjp(ct: Tensor, out: Tensor, _x: Tensor) -> Cts:
+    """Ct - sum(ct) exp(out), summed over the last axis."""
+    return (ct - reduce_sum(ct, -1, keepdims=True) * exp(out),)
+
+
+def softmax(logits: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+    """Return exp(x) / sum(exp(x)) along an axis (default: the last)."""
+    return _along(_softmax, logits, axis)
+
+
+def log_softmax(logits: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+    """Return x - log(sum(exp(x))) along an axis (default: the last)."""
+    return _along(_log_softmax, logits, axis)
+
+
+def _along(op: Any, logits: Any, axis: int | None) -> Tensor:
+    """Apply an operation of the last axis to another axis."""
+    x = convert_to_tensor(logits)
+    last = x.ndim - 1
+    axis = -1 if axis is None else int(axis)
+    if axis in (-1, last):
+        return op(x)  # type: ignore[no-any-return]
+    swapped = list(range(x.ndim))
+    swapped[axis], swapped[last] = swapped[last], swapped[axis]
+    return transpose(op(transpose(x, swapped)), swapped)

@@ -1,0 +1,246 @@
+"""Arithmetic of two or more arguments; each rule stands below its operation.
+
+Inputs broadcast, and the table undoes it: the rules give cotangents of the output's shape.
+Every rule is written for complex numbers too: TensorFlow's gradient of a holomorphic function is
+the conjugate of its derivative, so the partial derivatives are conjugated.
+**Source** of all rules: TF 2.21 `math_grad.py`, the function named like the operation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from reference_impl import dtypes
+from reference_impl.arrays import Array
+from reference_impl.ops.complex_numbers import cast, conj
+from reference_impl.ops.elementwise import log
+from reference_impl.ops.nondifferentiable import not_equal, ones_like, zeros_like
+from reference_impl.ops.selection import where
+from reference_impl.rules import FLOATING, primitive, to_tensors, vjp_of
+from reference_impl.tensor import Tensor
+
+Cts = tuple[Tensor | None, ...]
+
+
+# ----- Arithmetic -----
+
+
+@primitive("AddV2")
+def add(x: Array, y: Array) -> Array:
+    """Return x + y."""
+    return x + y
+
+
+@vjp_of(add, broadcasts=True)
+def add_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(ct, ct)."""
+    return ct, ct
+
+
+@primitive("Sub")
+def subtract(x: Array, y: Array) -> Array:
+    """Return x - y."""
+    return x - y
+
+
+@vjp_of(subtract, broadcasts=True)
+def subtract_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(ct, -ct)."""
+    return ct, -ct
+
+
+@primitive("Mul")
+def multiply(x: Array, y: Array) -> Array:
+    """Return x * y."""
+    return x * y
+
+
+@vjp_of(multiply, broadcasts=True)
+def multiply_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(ct y, ct x)."""
+    return ct * conj(y), conj(x) * ct
+
+
+@primitive("RealDiv")
+def real_divide(x: Array, y: Array) -> Array:
+    """Return x / y for floating and complex numbers."""
+    return x / y
+
+
+@vjp_of(real_divide, broadcasts=True)
+def real_divide_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(ct / y, -ct x / y^2). **Edges**: at y = 0 both are inf or nan, as division gives them."""
+    y = conj(y)
+    return ct / y, ct * (-conj(x) / y / y)
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Return x / y; integers become float64 (8 and 16 bit: float32), and so non-differentiable."""
+    x, y = to_tensors((x, y))
+    if x.array.dtype.kind in "iu" and y.array.dtype.kind in "iu":
+        wide = dtypes.float32 if x.dtype.size < 4 else dtypes.float64
+        x, y = cast(x, wide), cast(y, wide)
+    return real_divide(x, y)
+
+
+@primitive("DivNoNan", FLOATING)
+def divide_no_nan(x: Array, y: Array) -> Array:
+    """Return x / y, and 0 where y = 0."""
+    x, y = np.broadcast_arrays(x, y)
+    return np.asarray(np.divide(x, y, out=np.zeros_like(x), where=y != 0))
+
+
+@vjp_of(divide_no_nan, broadcasts=True)
+def divide_no_nan_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(ct / y, -ct x / y^2). **Edges**: (0, 0) where y = 0."""
+    y = conj(y)
+    return divide_no_nan(ct, y), ct * divide_no_nan(divide_no_nan(-conj(x), y), y)
+
+
+@primitive("MulNoNan", FLOATING)
+def multiply_no_nan(x: Array, y: Array) -> Array:
+    """Return x * y, and 0 where y = 0, even if x is infinite or nan."""
+    return np.where(y == 0, np.zeros_like(x * y), x * y)
+
+
+@vjp_of(multiply_no_nan, broadcasts=True)
+def multiply_no_nan_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(ct y, ct x). **Edges**: where y = 0, (0, ct x), with x even if infinite or nan."""
+    return multiply_no_nan(ct, y), multiply_no_nan(x, ct)
+
+
+@primitive("Neg")
+def negative(x: Array) -> Array:
+    """Return -x."""
+    return -x
+
+
+@vjp_of(negative, keeps_slices=True)
+def negative_vjp(ct: Any, _out: Tensor, _x: Tensor) -> Cts:
+    """-ct; slices stay slices."""
+    return (-ct,)
+
+
+@primitive("FloorDiv")
+def floordiv(x: Array, y: Array) -> Array:
+    """Return floor(x / y)."""
+    return np.floor_divide(x, y)
+
+
+@vjp_of(floordiv)
+def floordiv_vjp(_ct: Tensor, _out: Tensor, _x: Tensor, _y: Tensor) -> Cts:
+    """Unconnected, not zero."""
+    return None, None
+
+
+@primitive("FloorMod")
+def floormod(x: Array, y: Array) -> Array:
+    """Return x - floor(x / y) y, which has the sign of y."""
+    return np.mod(x, y)
+
+
+@vjp_of(floormod, broadcasts=True)
+def floormod_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(ct, -ct floor(x / y)), also at the jumps."""
+    return ct, ct * -floordiv(x, y)
+
+
+@primitive("AddN")
+def _add_n(*inputs: Array) -> Array:
+    total = inputs[0]
+    for x in inputs[1:]:
+        total = total + x
+    return total
+
+
+@vjp_of(_add_n)
+def add_n_vjp(ct: Tensor, _out: Tensor, *inputs: Tensor) -> Cts:
+    """ct for every input; nothing broadcasts."""
+    return (ct,) * len(inputs)
+
+
+def add_n(inputs: Any, name: str | None = None) -> Tensor:
+    """Return the sum of a list of tensors of one shape."""
+    if not isinstance(inputs, (list, tuple)) or not inputs:
+        raise ValueError(
+            "Inputs must be an iterable of at least one Tensor/IndexedSlices with the "
+            "same dtype and shape."
+        )
+    return _add_n(*inputs)
+
+
+# ----- Powers and logarithms of two arguments -----
+
+
+@primitive("Pow")
+def pow(x: Array, y: Array) -> Array:
+    """Return x ** y."""
+    return np.power(x, y)
+
+
+@vjp_of(pow, broadcasts=True)
+def pow_vjp(ct: Tensor, out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(ct y x^(y-1), ct x^y log x).
+
+    **Edges**: in y, log x is taken as 0 where x <= 0 (complex: where x = 0), so (-2)^3 gives -0;
+    in x, 0^0 gives nan and 0^0.5 inf, as the formula does.
+    """
+    x, y = conj(x), conj(y)
+    positive = not_equal(x, 0) if x.dtype.is_complex else x > 0
+    log_x = where(positive, log(where(positive, x, ones_like(x))), zeros_like(x))
+    return ct * y * pow(x, y - 1), ct * conj(out) * log_x
+
+
+@primitive("SquaredDifference")
+def squared_difference(x: Array, y: Array) -> Array:
+    """Return (x - y) ** 2; for complex numbers (x - y) conj(x - y)."""
+    return np.asarray((x - y) * np.conj(x - y))
+
+
+@vjp_of(squared_difference, broadcasts=True)
+def squared_difference_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(2 ct (x - y), -2 ct (x - y))."""
+    ct_x = 2.0 * ct * (x - y)
+    return ct_x, -ct_x
+
+
+@primitive("Xlogy", FLOATING)
+def xlogy(x: Array, y: Array) -> Array:
+    """Return x log y, and 0 where x = 0."""
+    return np.where(x == 0, np.zeros_like(x * y), x * np.log(y))
+
+
+@vjp_of(xlogy, broadcasts=True)
+def xlogy_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(ct log y, ct x / y). **Edges**: (0, 0) where x = 0, even at y = 0."""
+    return xlogy(_is_not_zero(x), y) * ct, xdivy(x, y) * ct
+
+
+@primitive("Xlog1py", FLOATING)
+def xlog1py(x: Array, y: Array) -> Array:
+    """Return x log(1 + y), and 0 where x = 0."""
+    return np.where(x == 0, np.zeros_like(x * y), x * np.log1p(y))
+
+
+@vjp_of(xlog1py, broadcasts=True)
+def xlog1py_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(ct log(1 + y), ct x / (1 + y)). **Edges**: (0, 0) where x = 0."""
+    return xlog1py(_is_not_zero(x), y) * ct, xdivy(x, y + 1.0) * ct
+
+
+@primitive("Xdivy", FLOATING)
+def xdivy(x: Array, y: Array) -> Array:
+    """Return x / y, and 0 where x = 0."""
+    return np.where(x == 0, np.zeros_like(x * y), x / y)
+
+
+@vjp_of(xdivy, broadcasts=True)
+def xdivy_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
+    """(ct / y, -ct x / y^2). **Edges**: (0, 0) where x = 0."""
+    return xdivy(_is_not_zero(x), y) * ct, xdivy(-x, y**2) * ct
+
+
+def _is_not_zero(x: Tensor) -> Tensor:
+    return cast(not_equal(x, 0), x.dtype)

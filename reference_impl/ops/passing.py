@@ -1,0 +1,89 @@
+"""Operations that pass a value on, and a cotangent back, or not.
+
+**Source** of all rules: TF 2.21 `array_grad.py`; contract part 1, lines 108 to 114.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reference_impl import recording
+from reference_impl.arrays import Array
+from reference_impl.dtypes import DIFFERENTIABLE_KINDS
+from reference_impl.rules import ANY, not_differentiable, primitive, vjp_of, zeros_for_unused
+from reference_impl.tensor import IndexedSlices, Tensor, convert_to_tensor
+
+Cts = tuple[Tensor | None, ...]
+
+
+@primitive("Identity", ANY)
+def _identity(x: Array) -> Array:
+    return x
+
+
+@vjp_of(_identity, keeps_slices=True)
+def identity_vjp(ct: Any, _out: Tensor, _x: Tensor) -> tuple[Any, ...]:
+    """Ct itself; slices stay slices."""
+    return (ct,)
+
+
+def identity(input: Any, name: str | None = None) -> Any:
+    """Return a new tensor with the value of `input`, connected to it."""
+    if isinstance(input, IndexedSlices):
+        return input
+    return _identity(input)
+
+
+def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+    """Return new tensors of any dtypes with the values of the inputs, by one operation.
+
+    Its rule: each cotangent itself; zeros for a floating output that nothing depends on.
+    """
+    inputs = [convert_to_tensor(x) for x in input]
+    outputs = [Tensor(x.array) for x in inputs]
+    numbers = [i for i, x in enumerate(inputs) if x.array.dtype.kind in DIFFERENTIABLE_KINDS]
+
+    def identity_n_vjp(*cts: Any) -> list[Any]:
+        given = zeros_for_unused([cts[i] for i in numbers], [outputs[i] for i in numbers])
+        by_place = dict(zip(numbers, given, strict=True))
+        return [by_place.get(i) for i in range(len(inputs))]
+
+    recording.record_operation("IdentityN", inputs, outputs, identity_n_vjp)
+    return outputs
+
+
+@primitive("ReadVariableOp", ANY)
+def read_variable(handle: Array) -> Array:
+    """Return the value that the handle holds now."""
+    return handle
+
+
+@vjp_of(read_variable, keeps_slices=True)
+def read_variable_vjp(ct: Any, _out: Tensor, _handle: Any) -> tuple[Any, ...]:
+    """Ct itself; slices stay slices."""
+    return (ct,)
+
+
+@primitive("StopGradient", ANY)
+def stop_gradient(input: Array) -> Array:
+    """Return the value of `input`, unconnected to it."""
+    return input
+
+
+not_differentiable(stop_gradient)
+
+
+@primitive("PreventGradient", ANY)
+def _prevent_gradient(x: Array, *, message: str) -> Array:
+    return x
+
+
+@vjp_of(_prevent_gradient)
+def prevent_gradient_vjp(_ct: Tensor, _out: Tensor, _x: Tensor, *, message: str) -> Cts:
+    """**Errors**: LookupError, always."""
+    raise LookupError(f"Gradient explicitly disabled. Reason: {message}")
+
+
+def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Tensor:
+    """Return the value of `input`; asking for a gradient through it is a LookupError."""
+    return _prevent_gradient(input, message=message)

@@ -1,0 +1,159 @@
+"""Reductions of rows that share a segment id, or an index; sorted ids, one more than the greatest.
+
+**Source** of all rules: TF 2.21 `math_grad.py` `_Segment...Grad`, `array_grad.py`
+`_TensorScatterMinOrMaxGrad`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from reference_impl.arrays import Array
+from reference_impl.ops.arithmetic import divide_no_nan
+from reference_impl.ops.complex_numbers import cast
+from reference_impl.ops.indexing import gather, gather_nd, scatter_nd, unsorted_segment_sum
+from reference_impl.ops.nondifferentiable import equal, ones_like, zeros_like
+from reference_impl.ops.selection import where
+from reference_impl.rules import NUMBERS, primitive, vjp_of
+from reference_impl.tensor import Tensor, convert_to_tensor
+
+Cts = tuple[Tensor | None, ...]
+
+
+def _by_segment(reduce: Callable[..., Any], x: Array, ids: Array) -> Array:
+    """Reduce the rows of each segment; zeros for a segment without rows."""
+    out = np.zeros((int(ids.max(initial=-1)) + 1, *x.shape[1:]), x.dtype)
+    for i in np.unique(ids):
+        out[i] = reduce(x[ids == i], axis=0)
+    return out
+
+
+def _ids(segment_ids: Any) -> Array:
+    return convert_to_tensor(segment_ids).array
+
+
+def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """Return the sum of each segment."""
+    ids = _ids(segment_ids)
+    return unsorted_segment_sum(data, ids, int(ids.max(initial=-1)) + 1)
+
+
+# ----- Extrema -----
+
+
+@primitive("SegmentMax", "fiu")
+def _segment_max(x: Array, *, ids: Array) -> Array:
+    return _by_segment(np.max, x, ids)
+
+
+@vjp_of(_segment_max)
+def segment_max_vjp(ct: Tensor, out: Tensor, x: Tensor, *, ids: Array) -> Cts:
+    """Ct goes to the greatest element of the segment. **Ties**: k equal ones get ct / k each."""
+    return (_segment_extremum_vjp(ct, out, x, ids),)
+
+
+@primitive("SegmentMin", "fiu")
+def _segment_min(x: Array, *, ids: Array) -> Array:
+    return _by_segment(np.min, x, ids)
+
+
+@vjp_of(_segment_min)
+def segment_min_vjp(ct: Tensor, out: Tensor, x: Tensor, *, ids: Array) -> Cts:
+    """Ct goes to the least element of the segment. **Ties**: k equal ones get ct / k each."""
+    return (_segment_extremum_vjp(ct, out, x, ids),)
+
+
+def _segment_extremum_vjp(ct: Tensor, out: Tensor, x: Tensor, ids: Array) -> Tensor:
+    selected = equal(x, gather(out, ids))
+    share = divide_no_nan(ct, segment_sum(cast(selected, ct.dtype), ids))  # no rows: no nan
+    return where(selected, gather(share, ids), zeros_like(x))
+
+
+def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """Return the greatest element of each segment."""
+    return _segment_max(data, ids=_ids(segment_ids))
+
+
+def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """Return the least element of each segment."""
+    return _segment_min(data, ids=_ids(segment_ids))
+
+
+# ----- Product -----
+
+
+@primitive("SegmentProd", NUMBERS)
+def _segment_prod(x: Array, *, ids: Array) -> Array:
+    return _by_segment(np.prod, x, ids)
+
+
+@vjp_of(_segment_prod)
+def segment_prod_vjp(ct: Tensor, out: Tensor, x: Tensor, *, ids: Array) -> Cts:
+    """Ct times the product of the other elements of the segment.
+
+    **Edges**: a single zero gets the product of the others, which get 0; with two zeros all get 0.
+    """
+    is_zero = equal(x, 0)
+    zeros = segment_sum(cast(is_zero, ct.dtype), ids)
+    ct = where(zeros > 1.0, zeros_like(ct), ct)
+    nonzero = where(is_zero, ones_like(x), x)
+    others = where(
+        is_zero, gather(_segment_prod(nonzero, ids=ids), ids), gather(out, ids) / nonzero
+    )
+    return (gather(ct, ids) * others,)
+
+
+def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    """Return the product of each segment."""
+    return _segment_prod(data, ids=_ids(segment_ids))
+
+
+# ----- Scattered extrema -----
+
+
+@primitive("TensorScatterMax", "fiu")
+def _scatter_max(x: Array, updates: Array, *, indices: Array) -> Array:
+    out = x.copy()
+    np.maximum.at(out, tuple(np.moveaxis(indices, -1, 0)), updates)
+    return out
+
+
+@vjp_of(_scatter_max)
+def scatter_max_vjp(ct: Tensor, out: Tensor, x: Tensor, updates: Tensor, *, indices: Array) -> Cts:
+    """Ct goes to what is chosen, in x or the updates. **Ties**: k equal ones get ct / k each."""
+    return _scatter_extremum_vjp(ct, out, x, updates, indices)
+
+
+@primitive("TensorScatterMin", "fiu")
+def _scatter_min(x: Array, updates: Array, *, indices: Array) -> Array:
+    out = x.copy()
+    np.minimum.at(out, tuple(np.moveaxis(indices, -1, 0)), updates)
+    return out
+
+
+@vjp_of(_scatter_min)
+def scatter_min_vjp(ct: Tensor, out: Tensor, x: Tensor, updates: Tensor, *, indices: Array) -> Cts:
+    """Ct goes to what is chosen, in x or the updates. **Ties**: k equal ones get ct / k each."""
+    return _scatter_extremum_vjp(ct, out, x, updates, indices)
+
+
+def _scatter_extremum_vjp(
+    ct: Tensor, out: Tensor, x: Tensor, updates: Tensor, indices: Array
+) -> Cts:
+    in_x = cast(equal(x, out), ct.dtype)
+    in_updates = cast(equal(updates, gather_nd(out, indices)), ct.dtype)
+    share = ct / (in_x + scatter_nd(indices, in_updates, x.array.shape))
+    return share * in_x, gather_nd(share, indices) * in_updates
+
+
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: Any = None) -> Tensor:
+    """Return the tensor with each place at an index vector raised to its greatest update."""
+    return _scatter_max(tensor, updates, indices=_ids(indices))
+
+
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: Any = None) -> Tensor:
+    """Return the tensor with each place at an index vector lowered to its least update."""
+    return _scatter_min(tensor, updates, indices=_ids(indices))

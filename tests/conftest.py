@@ -1,0 +1,54 @@
+"""What tests share: the program as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conformance.language.case import Case
+from conformance.language.loader import load_text
+
+Program = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run_python() -> Callable[[str], str]:
+    """Runs a text in a fresh interpreter; what it printed."""
+
+    def run(text: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", text], capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def gradconf(tmp_path: Path) -> Program:
+    """Runs the gradconf program in a folder of its own, without a terminal."""
+
+    def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "conformance.cli", *words],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            timeout=500,
+        )
+
+    return run
+
+
+def one_case(entry: str, name: str = "example") -> Case:
+    """The case that an entry's YAML declares, indented as it stands in a file."""
+    body = "\n".join(f"    {line}" for line in entry.strip("\n").splitlines())
+    text = f"introduction: For a test.\ncases:\n  {name}:\n{body}\n"
+    (case,) = load_text(text)
+    return case

@@ -1,0 +1,192 @@
+"""`pytest cases/ --target ...`: one item for each cell, the same verdicts and the same words."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.commands.corpus import SQUARE, UNCONNECTED, make_corpus
+
+BROKEN = Path(__file__).parent.parent / "broken"
+ROOT = Path(__file__).parent.parent.parent
+RIGHT = "import reference_impl as tf\n\ndef __getattr__(name):\n    return getattr(tf, name)\n\n"
+Pytest = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Pytest:
+    """Runs pytest in a folder that has a small corpus and tape.py, which answers zeros."""
+    make_corpus(tmp_path)
+    shutil.copy(BROKEN / "always_zero.py", tmp_path / "tape.py")
+
+    def pytest_there(*words: str) -> subprocess.CompletedProcess[str]:
+        environment = {key: value for key, value in os.environ.items() if "PYTEST" not in key}
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-p", "no:randomly", *words],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env=environment,
+            timeout=500,
+        )
+
+    return pytest_there
+
+
+def outcomes(path: Path) -> dict[str, str]:
+    """What became of each item, from JUnit XML."""
+    found = {}
+    for case in ElementTree.parse(path).getroot().iter("testcase"):
+        child = next((part.tag for part in case if part.tag in ("failure", "error", "skipped")), "")
+        found[str(case.get("name"))] = child or "passed"
+    return found
+
+
+@pytest.mark.parametrize("words", [(), ("-n", "2")])
+def test_a_cell_is_an_item(run: Pytest, tmp_path: Path, words: tuple[str, ...]) -> None:
+    targets = ("--target", "reference", "--target", "./tape.py:eager")
+    done = run("cases", *targets, "--junitxml", "junit.xml", *words)
+    assert done.returncode == 1, done.stdout
+    assert "gradconf 0." in done.stdout
+    assert outcomes(tmp_path / "junit.xml") == {
+        "square[reference:eager]": "passed",
+        "square[./tape.py:eager]": "failure",
+        "persistent_square[reference:eager]": "passed",
+        "persistent_square[./tape.py:eager]": "failure",
+        "other_source[reference:eager]": "passed",
+        "other_source[./tape.py:eager]": "passed",
+    }
+    for part in (
+        "fail  basics/squares/square [./tape.py:eager]",
+        "zero: g: got 0.0, expected 6.0",
+        "difference 6, bound 1.14e-05; relative errors from 1.9e-06 are caught here",
+        "gradconf show basics/squares/square --as-python",
+        "gradconf run ./tape.py:eager basics/squares/square --corpus",
+    ):
+        assert part in done.stdout, part
+    assert "cells.py" not in done.stdout, "no traceback through the plugin"
+
+
+def test_last_failed_and_keywords_choose_items(run: Pytest) -> None:
+    assert "2 failed, 1 passed" in run("cases", "--target", "./tape.py").stdout
+    assert "2 failed" in run("cases", "--target", "./tape.py", "--lf").stdout
+    chosen = run("cases", "--target", "./tape.py", "-k", "persistent")
+    assert "1 failed, 2 deselected" in chosen.stdout
+    one = run(
+        "cases/unconnected/other.yaml::other_source[./tape.py:eager]", "--target", "./tape.py"
+    )
+    assert "1 passed" in one.stdout
+
+
+def test_verdicts_that_are_no_failure(run: Pytest, tmp_path: Path) -> None:
+    no_word = UNCONNECTED.replace("expect:", "not_applicable: {eager: no word}\n    expect:")
+    wrong = SQUARE.replace("g: 6.0", "g: 7.0")
+    make_corpus(tmp_path, unconnected__other=no_word, basics__squares=wrong)
+    (tmp_path / "tape.py").write_text(RIGHT)
+    done = run("cases", "--target", "./tape.py", "-rs", "--junitxml", "junit.xml")
+    assert done.returncode == 1
+    assert outcomes(tmp_path / "junit.xml") == {
+        "square[./tape.py:eager]": "error",
+        "persistent_square[./tape.py:eager]": "passed",
+        "other_source[./tape.py:eager]": "skipped",
+    }
+    assert "no word" in done.stdout
+    assert "the oracle contradicts" in done.stdout
+    (tmp_path / "tape.py").write_text("GRADCONF_LACKS = ['GradientTape']\n")
+    lacking = run("cases/basics", "--target", "./tape.py", "-rs", "-k", "persistent")
+    assert "the target declares that it lacks GradientTape" in lacking.stdout
+
+
+def test_a_documented_deviation_is_an_expected_failure(tmp_path: Path) -> None:
+    script = """
+import pytest
+from conformance.pytest_plugin import cells
+from tests.reporting.making import WRONG, deviation, results_from
+known = [deviation("math/sq/one")]
+(judged,) = results_from({"tensorflow": {"one": WRONG}}, modes=("eager",), deviations=known).cells
+item = object.__new__(cells.CellItem)
+item.judged = judged
+try:
+    item.runtest()
+except pytest.xfail.Exception as expected:
+    print("expected:", expected)
+"""
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=100)
+    assert "squares are rounded up" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--target", "tensorflw"), "did you mean tensorflow?"),
+        (("--target", "reference:graph"), "one mode: eager"),
+        (("--target", "./none.py"), "no file ./none.py"),
+        (("--target", "reference", "--target", "reference"), "named twice"),
+    ],
+)
+def test_a_bad_target_is_a_usage_error(run: Pytest, words: tuple[str, ...], message: str) -> None:
+    done = run("cases", *words)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_target_that_does_not_start_is_an_error(run: Pytest, tmp_path: Path) -> None:
+    shutil.copy(BROKEN / "cannot_be_imported.py", tmp_path / "tape.py")
+    done = run("cases", "--target", "./tape.py")
+    assert "3 errors" in done.stdout
+    assert "libmissing.so" in done.stdout
+
+
+def test_a_faulty_case_file_is_an_error_with_its_place(run: Pytest, tmp_path: Path) -> None:
+    make_corpus(tmp_path, basics__squares=SQUARE.replace("title:", "titel:"))
+    done = run("cases", "--target", "reference")
+    assert done.returncode == pytest.ExitCode.INTERRUPTED
+    assert "squares.yaml:5:5 $.cases.square.titel" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_other_yaml_files_are_left_alone(run: Pytest, tmp_path: Path) -> None:
+    (tmp_path / "known.yaml").write_text("baseline: 1\n")
+    assert "3 passed" in run("--target", "reference").stdout
+    assert run("known.yaml", "--target", "reference").returncode == pytest.ExitCode.INTERRUPTED
+
+
+def test_it_is_inactive_unless_asked_for(run: Pytest, tmp_path: Path) -> None:
+    (tmp_path / "test_own.py").write_text(
+        "import sys\n\ndef test_own():\n"
+        "    assert {name for name in sys.modules if name.startswith('conformance')} <="
+        " {'conformance', 'conformance.pytest_plugin'}\n"
+        "    assert 'yaml' not in sys.modules\n"
+    )
+    done = run("--collect-only", "-q")
+    assert done.stdout.splitlines()[0] == "test_own.py::test_own"
+    assert "1 test collected" in done.stdout
+    assert "1 passed" in run().stdout
+    assert run("cases").returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_no_worker_is_left(run: Pytest, tmp_path: Path) -> None:
+    (tmp_path / "tape.py").write_text(
+        f"{RIGHT}import os\nopen(f'worker-{{os.getpid()}}', 'w').close()\n"
+    )
+    assert run("cases", "--target", "./tape.py", "-n", "2").returncode == 0
+    workers = [int(path.name.partition("-")[2]) for path in tmp_path.glob("worker-*")]
+    assert workers
+    for worker in workers:
+        with pytest.raises(ProcessLookupError):
+            os.kill(worker, 0)
+
+
+@pytest.mark.tensorflow
+def test_tensorflow_by_its_modes(run: Pytest) -> None:
+    done = run("cases", "--target", "tensorflow:eager,graph", "-k", "other")
+    assert "2 passed" in done.stdout

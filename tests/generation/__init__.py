@@ -1,0 +1,1 @@
+"""Tests of what the suite makes by itself: mutants and null targets."""

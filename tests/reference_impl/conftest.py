@@ -1,0 +1,16 @@
+"""Every test leaves the recorders as it found them: none active, also after an exception."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from reference_impl import recording
+
+
+@pytest.fixture(autouse=True)
+def _no_recorder_is_left_behind() -> Iterator[None]:
+    yield
+    thread = recording.thread
+    left = (len(thread.recorders), len(thread.watchers), thread.stopped)
+    thread.recorders, thread.watchers, thread.stopped = [], [], False  # the next test is innocent
+    assert left == (0, 0, False)

@@ -1,0 +1,154 @@
+"""Running cells: whatever a target does, every cell ends in one answer and no process stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance.language.case import Case
+from conformance.language.loader import load_text
+from conformance.runs.events import Answered, TargetFailed, TargetReady
+from conformance.runs.run import ORACLE, run_cells
+from conformance.targets.specification import Target, parse_target
+
+BROKEN = Path(__file__).parent.parent / "broken"
+TEXT = """
+introduction: For tests of running.
+cases:
+  forward:
+    title: No gradient is asked for
+    source: contract/s1
+    inputs: {x: 3.0}
+    run: |
+      y = x * x
+    expect: {y: 9.0}
+  backward:
+    title: A gradient is asked for
+    source: contract/s1
+    inputs: {x: 3.0}
+    run: |
+      with tf.GradientTape() as t:
+          t.watch(x)
+          y = x * x
+      g = t.gradient(y, x)
+    expect: {g: 6.0}
+  forward_again:
+    title: No gradient is asked for, again
+    source: contract/s1
+    inputs: {x: 4.0}
+    not_applicable: {graph: this says so}
+    run: |
+      y = x * x
+    expect: {y: 16.0}
+"""
+
+
+@pytest.fixture
+def cases() -> list[Case]:
+    return load_text(TEXT)
+
+
+def broken(name: str) -> Target:
+    return parse_target(str(BROKEN / f"{name}.py"))
+
+
+def outcomes(cases: list[Case], target: Target, timeout: float = 30.0) -> dict[str, str]:
+    return {
+        event.cell.case.rsplit("/")[-1]: event.answer.outcome
+        for event in run_cells(cases, [target], timeout=timeout)
+        if isinstance(event, Answered)
+    }
+
+
+@pytest.mark.parametrize(("name", "outcome"), [("dies", "crash"), ("hangs", "timeout")])
+def test_a_worker_that_is_lost_costs_one_cell(cases: list[Case], name: str, outcome: str) -> None:
+    found = outcomes(cases, broken(name), timeout=1.5)
+    assert found == {"forward": "answered", "backward": outcome, "forward_again": "answered"}
+
+
+def test_a_target_that_cannot_start_runs_nothing(cases: list[Case]) -> None:
+    events = list(run_cells(cases, [broken("cannot_be_imported")]))
+    failures = [event for event in events if isinstance(event, TargetFailed)]
+    assert len(failures) == 1
+    assert "libmissing.so" in failures[0].reason
+    answers = [event.answer for event in events if isinstance(event, Answered)]
+    assert [answer.outcome for answer in answers] == ["not_run"] * 3
+
+
+def test_what_a_case_declares_not_applicable_does_not_run(cases: list[Case]) -> None:
+    target = Target("reference", "reference_impl", ("graph",))
+    (answer,) = (
+        event.answer for event in run_cells(cases[2:], [target]) if isinstance(event, Answered)
+    )
+    assert (answer.outcome, answer.detail) == ("not_applicable", "this says so")
+
+
+def test_what_a_target_declares_to_lack_is_unsupported() -> None:
+    text = TEXT.replace("inputs: {x: 4.0}", "inputs: {x: {variable: 4.0}}")
+    found = outcomes(load_text(text), broken("lacks_names"))
+    assert found["backward"] == "answered"
+    assert found["forward_again"] == "unsupported"
+
+
+def test_an_isolated_case_has_a_process_of_its_own(cases: list[Case]) -> None:
+    text = TEXT.replace("    title: A gradient", "    isolated: true\n    title: A gradient")
+    events = list(run_cells(load_text(text), [ORACLE]))
+    assert sum(isinstance(event, TargetReady) for event in events) == 2
+    order = [event.cell.case for event in events if isinstance(event, Answered)]
+    assert order[-1] == "local/text/backward"
+
+
+def test_several_workers_share_the_cells_of_a_target(cases: list[Case]) -> None:
+    events = list(run_cells(cases, [ORACLE], workers=2))
+    answered = [event.cell.case for event in events if isinstance(event, Answered)]
+    assert sorted(answered) == sorted(case.id for case in cases)
+
+
+def test_whoever_stops_iterating_stops_the_workers(cases: list[Case]) -> None:
+    events = run_cells(cases, [broken("hangs")], timeout=60)
+    started = time.monotonic()
+    for event in events:
+        if isinstance(event, Answered):
+            break
+    events.close()
+    assert time.monotonic() - started < 20
+    assert children_of(os.getpid()) == []
+
+
+def children_of(pid: int) -> list[str]:
+    listed = subprocess.run(
+        ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(pid)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return [line for line in listed.stdout.splitlines() if "workers/inside" in line]
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+def test_no_worker_outlives_the_program(tmp_path: Path, ending: signal.Signals) -> None:
+    marked = tmp_path / "a_marked_target.py"
+    marked.write_text((BROKEN / "hangs.py").read_text())
+    words = [sys.executable, "-m", "conformance.cli", "run", "basics", str(marked)]
+    host = subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    wait_until(lambda: len(children_of(host.pid)) >= 2)
+    workers = [line.split()[0] for line in children_of(host.pid)]
+    host.send_signal(ending)
+    host.wait(timeout=20)
+    assert host.returncode in (130, -signal.SIGKILL)
+    wait_until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+
+
+def wait_until(condition, seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
