@@ -35,6 +35,16 @@ def load_files(files: Iterable[Path], root: Path | None = None) -> list[Case]:
     return cases
 
 
+def expectation_hash(case: Case, mode: str) -> str:
+    """What identifies all that a case declares of a mode, apart from its program."""
+    declared = (
+        sorted(case.expectations_in(mode).items()),
+        case.warns,
+        case.not_applicable.get(mode),
+    )
+    return hashlib.sha256(repr(declared).encode()).hexdigest()[:16]
+
+
 def corpus_hash(cases: Iterable[Case]) -> str:
     """What identifies a set of cases: a hash of their ids and texts."""
     text = "\n".join(f"{case.id} {case.run} {case.expect} {case.expect_in}" for case in cases)

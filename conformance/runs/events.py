@@ -39,11 +39,17 @@ class TargetFailed:
 
 @dataclass(frozen=True)
 class Answered:
-    """One cell has its answer; `program` is the hash of what ran."""
+    """One cell has its answer.
+
+    `program` is the hash of what ran, `expectation` that of what was then declared; `repeat` is
+    0, or which of the repetitions in a fresh process this answer is.
+    """
 
     cell: Cell
     program: str
     answer: Answer
+    expectation: str = ""
+    repeat: int = 0
 
 
 Event: TypeAlias = "TargetReady | TargetFailed | Answered"

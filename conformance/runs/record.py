@@ -37,6 +37,7 @@ class Record:
     header: Mapping[str, Any]
     targets: Mapping[str, Mapping[str, Any]]
     answers: Sequence[Answered]
+    repeats: Mapping[Cell, Sequence[Answered]]
     complete: bool
     reason: str
     seconds: float = 0.0
@@ -67,7 +68,7 @@ class RecordWriter:
     def write(self, event: Event) -> None:
         """Add what an event says."""
         if isinstance(event, Answered):
-            self._cells += 1
+            self._cells += not event.repeat
             self._line(_cell_line(event))
         elif isinstance(event, TargetReady):
             self._line({"target": event.target, "about": dict(event.about)})
@@ -101,10 +102,12 @@ def _cell_line(event: Answered) -> dict[str, Any]:
         "target": event.cell.target,
         "mode": event.cell.mode,
         "program": event.program,
+        "expectation": event.expectation,
         "outcome": answer.outcome,
         "seconds": answer.seconds,
     }
     optional = {
+        "repeat": event.repeat,
         "observations": dict(answer.observations),
         "error": answer.error,
         "warnings": list(answer.warnings),
@@ -124,8 +127,8 @@ def read_record(path: Path) -> Record:
         raise RecordError(f"{path}:1: not a gradconf record of format {FORMAT}")
     targets: dict[str, Mapping[str, Any]] = {}
     failed: dict[str, str] = {}
-    answers: list[Answered] = []
-    seen: set[Cell] = set()
+    answers: dict[Cell, Answered] = {}
+    repeats: dict[Cell, list[Answered]] = {}
     footer: Mapping[str, Any] | None = None
     for number, line in lines:
         try:
@@ -139,14 +142,17 @@ def read_record(path: Path) -> Record:
                 targets[str(line["target"])] = _mapping(line["about"])
             else:
                 answered = _answered(line)
-                if answered.cell in seen:
+                if answered.repeat:
+                    repeats.setdefault(answered.cell, []).append(answered)
+                elif answered.cell in answers:
                     raise ValueError(f"a second answer of {answered.cell}")
-                seen.add(answered.cell)
-                answers.append(answered)
+                else:
+                    answers[answered.cell] = answered
         except (KeyError, TypeError, ValueError) as error:
             raise RecordError(f"{path}:{number}: not a record's line: {error!r}") from error
     complete, reason, seconds = _ending(footer, len(answers))
-    return Record(str(path), header, targets, answers, complete, reason, seconds, failed)
+    found = tuple(answers.values())
+    return Record(str(path), header, targets, found, repeats, complete, reason, seconds, failed)
 
 
 def _ending(footer: Mapping[str, Any] | None, cells: int) -> tuple[bool, str, float]:
@@ -199,4 +205,7 @@ def _answered(line: Mapping[str, Any]) -> Answered:
         float(line.get("seconds", 0.0)),
     )
     cell = Cell(str(line["case"]), str(line["target"]), str(line["mode"]))
-    return Answered(cell, str(line["program"]), answer)
+    repeat = line.get("repeat", 0)
+    if not isinstance(repeat, int) or repeat < 0:
+        raise ValueError(f"{repeat!r} is no number of a repetition")
+    return Answered(cell, str(line["program"]), answer, str(line["expectation"]), repeat)

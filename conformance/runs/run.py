@@ -9,6 +9,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from conformance.corpus import expectation_hash
 from conformance.judging.answer import Answer
 from conformance.language.case import Case
 from conformance.language.lowering import Lowered, lower
@@ -119,7 +120,8 @@ class Asker(threading.Thread):
                 answer = self.answer(job)
                 if not self.stopped.is_set():
                     cell = Cell(job.case.id, self.target.label, job.mode)
-                    self.events.put(Answered(cell, job.lowered.hash, answer))
+                    declared = expectation_hash(job.case, job.mode)
+                    self.events.put(Answered(cell, job.lowered.hash, answer, declared))
         finally:
             self.session.close()
             self.events.put(None)

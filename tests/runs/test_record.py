@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,9 @@ EVENTS = [
         "hash",
         Answer("answered", {"g": {"kind": "not_reached"}}, ERROR, ("careful",), "", 0.5),
     ),
-    Answered(Cell("a/b/e", "reference", "eager"), "hash", Answer("crash", detail="SIGABRT")),
+    Answered(
+        Cell("a/b/e", "reference", "eager"), "hash", Answer("crash", detail="SIGABRT"), "declared"
+    ),
 ]
 
 
@@ -51,6 +54,20 @@ def test_a_record_is_read_back_as_it_was_written(tmp_path: Path, name: str) -> N
     assert record.failed == {"tensorflow": "no module"}
     assert record.complete
     assert record.header["corpus"]["cases"] == 3
+
+
+def test_repetitions_stand_beside_the_answer_that_they_repeat(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    writer = RecordWriter(path, load_text(TEXT), [ORACLE], [])
+    first = Answered(Cell("a/b/c", "reference", "eager"), "hash", Answer("crash", detail="SIGSEGV"))
+    again = [replace(first, repeat=1), replace(first, repeat=2, answer=Answer("answered"))]
+    for event in (first, *again):
+        writer.write(event)
+    writer.finish(complete=True, reason="", seconds=1.0)
+    writer.close()
+    record = read_record(path)
+    assert (record.answers, record.repeats) == ((first,), {first.cell: again})
+    assert record.complete
 
 
 @pytest.mark.parametrize("name", ["run.jsonl", "run.jsonl.gz"])

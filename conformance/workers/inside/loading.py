@@ -8,6 +8,7 @@ import platform
 import signal
 import sys
 import traceback
+from importlib import metadata
 
 
 def die_with_parent() -> None:
@@ -57,6 +58,17 @@ def quieten(target) -> None:
         autograph.set_verbosity(0)
 
 
+def packages() -> dict:
+    """The versions of what a framework's answers depend on, where it is installed."""
+    found = {}
+    for name in ("keras", "tf-keras", "ml-dtypes", "protobuf"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
 def describe(target, request: dict) -> dict:
     """What goes into a record's header about this worker."""
     import numpy
@@ -67,6 +79,7 @@ def describe(target, request: dict) -> dict:
         "version": str(getattr(target, "__version__", "")),
         "python": platform.python_version(),
         "numpy": numpy.__version__,
+        "packages": packages(),
         "platform": f"{platform.system()} {platform.machine()}",
         "lacks": [str(name) for name in getattr(target, "GRADCONF_LACKS", ())],
     }
