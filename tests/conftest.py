@@ -16,8 +16,8 @@ from conformance.language.loader import load_text
 
 # The same examples on every machine, so that a red run is about the change that it tests;
 # `pytest --hypothesis-profile=search` looks for new ones.
-settings.register_profile("fixed", derandomize=True, database=None)
-settings.register_profile("search", print_blob=True)
+settings.register_profile("fixed", derandomize=True, database=None, deadline=None)
+settings.register_profile("search", print_blob=True, deadline=None)
 settings.load_profile("fixed")
 
 Program = Callable[..., subprocess.CompletedProcess[str]]
