@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from conformance.judging.answer import Answer, Observation
-from conformance.judging.compare import compare, expectation_of
 from conformance.judging.mismatch import Mismatch
-from conformance.judging.tolerances import bounds_for
-from conformance.judging.values import MalformedObservation
 from conformance.runs.events import Answered, Cell
+from conformance.runs.raw import differences
 from conformance.runs.record import Record
-
-MANY_OPERATIONS = 6
-"""A record does not say how many operations a program has: the wider bound is taken."""
 
 
 @dataclass(frozen=True)
@@ -70,25 +63,5 @@ def _by_key(record: Record) -> dict[tuple[str, str, str], Answered]:
 def _change(old: Answered, new: Answered) -> Change | None:
     if old.program != new.program:
         return Change(old, new, why="program changed")
-    if old.answer.outcome != new.answer.outcome:
-        return Change(old, new, why=f"{old.answer.outcome} became {new.answer.outcome}")
-    try:
-        mismatches = tuple(_mismatches(old.answer, new.answer, new.cell.mode))
-    except MalformedObservation as fault:
-        return Change(old, new, why=f"malformed: {fault}")
-    return Change(old, new, mismatches) if mismatches else None
-
-
-def _mismatches(old: Answer, new: Answer, mode: str) -> list[Mismatch]:
-    bounds = bounds_for(mode, MANY_OPERATIONS)
-    found: list[Mismatch] = []
-    for name, observation in _all_of(old).items():
-        got = _all_of(new).get(name, {"kind": "not_observed"})
-        found += compare(expectation_of(observation), got, bounds, name=name).mismatches
-    return found
-
-
-def _all_of(answer: Answer) -> Mapping[str, Observation]:
-    """The observed names, and the error that ended the case under a name of its own."""
-    ending = {"(the case's end)": answer.error or {"kind": "none"}}
-    return {**answer.observations, **ending}
+    differing = differences(old.answer, new.answer, new.cell.mode)
+    return Change(old, new, differing.mismatches, differing.why) if differing else None
