@@ -48,9 +48,22 @@ class RecordWriter:
     """Writes a record line by line; without a footer a reader knows that it was cut short."""
 
     def __init__(
-        self, path: Path, cases: Sequence[Case], targets: Sequence[Target], command: Sequence[str]
+        self,
+        path: Path,
+        cases: Sequence[Case],
+        targets: Sequence[Target],
+        command: Sequence[str],
+        *,
+        shard: str = "",
+        kept: Sequence[Event] = (),
     ) -> None:
-        self._file: IO[str] = _open(path, "wt")
+        """Open the record of a run of `cases`, of which `shard` is this run's part.
+
+        Where events are `kept` of the record that stands at `path`, it is replaced only once they
+        are written again.
+        """
+        new = path.with_name(f".new-{path.name}") if kept else path
+        self._file: IO[str] = _open(new, "wt")
         self._cells = 0
         corpus = {"version": VERSION, "hash": corpus_hash(cases), "cases": len(cases)}
         self._line(
@@ -60,10 +73,15 @@ class RecordWriter:
                 "corpus": corpus,
                 "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
                 "command": list(command),
+                **({"shard": shard} if shard else {}),
                 "asked": [{"target": t.label, "modes": t.modes} for t in targets],
                 "host": f"Python {platform.python_version()}, {platform.platform(terse=True)}",
             }
         )
+        for event in kept:
+            self.write(event)
+        if kept:
+            new.replace(path)
 
     def write(self, event: Event) -> None:
         """Add what an event says."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,17 +48,18 @@ def run_cells(
     *,
     timeout: float = DEFAULT_TIMEOUT,
     workers: int = 1,
+    wanted: Callable[[Cell], bool] = lambda cell: True,
 ) -> Generator[Event]:
     """Ask every target for every case in each of its modes, and yield what comes back.
 
-    Each target has `workers` processes of its own. Whoever stops iterating stops the run: every
+    Only `wanted` cells are asked for. Each target has `workers` processes of its own. Whoever stops iterating stops the run: every
     worker is ended before the iterator is.
     """
     events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
     asking = [
         Asker(target, jobs, timeout, events)
         for target in targets
-        for jobs in [deque(_jobs(cases, target))]
+        for jobs in [deque(_jobs(cases, target, wanted))]
         for _ in range(min(workers, len(jobs)))
     ]
     for asker in asking:
@@ -78,9 +79,14 @@ def run_cells(
                 asker.join(0.05)
 
 
-def _jobs(cases: Sequence[Case], target: Target) -> list[Job]:
+def _jobs(cases: Sequence[Case], target: Target, wanted: Callable[[Cell], bool]) -> list[Job]:
     """A target's jobs: case by case, those that need a process of their own at the end."""
-    jobs = [Job(case, mode) for case in cases for mode in target.modes]
+    jobs = [
+        Job(case, mode)
+        for case in cases
+        for mode in target.modes
+        if wanted(Cell(case.id, target.label, mode))
+    ]
     return sorted(jobs, key=lambda job: job.case.isolated)
 
 
