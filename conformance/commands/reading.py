@@ -12,7 +12,11 @@ from conformance.language.case import Case
 from conformance.language.document import CaseFileError
 from conformance.places import data_folder
 from conformance.runs.record import Record, RecordError, read_record
+from conformance.runs.sharding import merged
 from conformance.usage import UsageError
+
+RECORDS = (".jsonl", ".jsonl.gz")
+"""How the names of records end."""
 
 
 def corpus(folder: Path | None = None) -> list[Case]:
@@ -33,9 +37,18 @@ def known_deviations(cases: Sequence[Case], folder: Path | None = None) -> list[
         raise UsageError(str(error)) from error
 
 
-def record_at(path: str) -> Record:
-    """The record of a file."""
+def record_at(*paths: str) -> Record:
+    """The record of a file; or that of a run whose shards are these files, or in these folders."""
     try:
-        return read_record(Path(path))
+        return merged([read_record(file) for path in paths for file in _files(Path(path))])
     except RecordError as error:
         raise UsageError(str(error)) from error
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    found = sorted(file for file in path.iterdir() if file.name.endswith(RECORDS))
+    if not found:
+        raise UsageError(f"{path} is a folder without a record ({', '.join(RECORDS)})")
+    return found

@@ -9,27 +9,32 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conformance.commands.gating import add_baseline, add_update, baseline_of, update
-from conformance.commands.reading import corpus, known_deviations
+from conformance.commands.performing import Plan, perform
+from conformance.commands.reading import corpus, known_deviations, record_at
 from conformance.commands.selecting import add_selection, corpus_folder, selection_of
 from conformance.language.case import Case
 from conformance.language.features import words_of
 from conformance.reporting.progress import Progress
 from conformance.reporting.terminal import print_results
+from conformance.runs.events import Event
 from conformance.runs.record import RecordWriter
-from conformance.runs.results import EXIT_CODES, Results, Reviewer
-from conformance.runs.run import DEFAULT_TIMEOUT, run_cells, with_oracle
-from conformance.selection import NothingSelected, Selection, select
+from conformance.runs.results import EXIT_CODES, Results, Reviewer, Word
+from conformance.runs.resuming import resumed
+from conformance.runs.run import DEFAULT_TIMEOUT
+from conformance.runs.sharding import Shard, durations, parse_shard, part_of
+from conformance.selection import NothingSelected, select
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import NAMED, Target, TargetError, parse_target
 from conformance.usage import UsageError
 
 JOBS = min(2, os.cpu_count() or 1)
 DEFAULT_RECORD = "gradconf-run.jsonl"
+REPETITIONS = 2
+"""How often what may be unstable is asked again where versions are compared."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,8 +45,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-j", "--jobs", type=int, default=JOBS, help="workers for each target")
     parser.add_argument("--timeout", type=float, default=DEFAULT_TIMEOUT, help="seconds for a cell")
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first shortfall")
+    parser.add_argument("--shard", metavar="I/N", help="run the I-th of N parts of the cases")
+    parser.add_argument(
+        "--durations", metavar="RECORD", help="make the shards even by how long its cells took"
+    )
+    parser.add_argument(
+        "--repeat", type=int, metavar="N", help="ask what may be unstable N times more"
+    )
     parser.add_argument(
         "--output", metavar="FILE", help=f"the record (of the whole corpus: {DEFAULT_RECORD})"
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="ask only what the record has no answer to"
     )
     add_baseline(parser)
     add_update(parser)
@@ -53,29 +68,88 @@ def run(arguments: argparse.Namespace) -> int:
     folder = corpus_folder(arguments)
     cases = corpus(folder)
     words, targets = _targets(arguments, cases)
-    if arguments.jobs < 1 or arguments.timeout <= 0:
-        raise UsageError("--jobs and --timeout must be above zero")
+    _check_numbers(arguments)
     selection = selection_of(arguments, words)
     try:
         chosen = select(cases, selection, words_of)
     except NothingSelected as nothing:
-        print(nothing, "nothing_ran", sep="\n")
-        return EXIT_CODES["nothing_ran"]
+        return _nowhere(str(nothing), "nothing_ran")
+    shard = _shard(arguments)
+    part = part_of(chosen, shard, _durations(arguments)) if shard else chosen
+    if not part:
+        return _nowhere(f"shard {shard} of {len(chosen)} cases has none", "nothing_ran")
+    narrowed = bool(shard) or not selection.everything
     labels = [target.label for target in targets]
-    against = baseline_of(arguments, cases, labels, narrowed=not selection.everything)
+    against = baseline_of(arguments, cases, labels, narrowed=narrowed)
     try:
         targets = [provisioned(target, _say) for target in targets]
     except TargetError as error:
-        print(error, "no_target", sep="\n")
-        return EXIT_CODES["no_target"]
+        return _nowhere(str(error), "no_target")
     results = Results({target.label: target.modes for target in targets}, sys.argv[1:])
     results.baseline = against
-    reviewer = Reviewer(results, chosen, known_deviations(cases, folder))
-    _perform(arguments, chosen, targets, results, reviewer, _record_path(arguments, selection))
+    plan = Plan(
+        part,
+        targets,
+        timeout=arguments.timeout,
+        workers=arguments.jobs,
+        fail_fast=arguments.fail_fast,
+        repeat=_repetitions(arguments, targets),
+    )
+    path = _record_path(arguments, shard, whole=selection.everything and folder is None)
+    kept = _kept(path, plan) if arguments.resume else []
+    writer = _writer(path, chosen, targets, shard, kept)
+    results.record = str(path) if path else ""
+    progress = Progress(results, len(part), sys.stderr, quiet=arguments.quiet)
+    perform(plan, kept, Reviewer(results, part, known_deviations(cases, folder)), progress, writer)
     if arguments.update_baseline:
         print(*update(results, cases), sep="\n")
     print_results(results, sys.stdout)
     return EXIT_CODES[results.word]
+
+
+def _nowhere(why: str, word: Word) -> int:
+    """Say why nothing runs, and the closing word."""
+    print(why, word, sep="\n")
+    return EXIT_CODES[word]
+
+
+def _check_numbers(arguments: argparse.Namespace) -> None:
+    if arguments.jobs < 1 or arguments.timeout <= 0:
+        raise UsageError("--jobs and --timeout must be above zero")
+    if arguments.repeat is not None and arguments.repeat < 0:
+        raise UsageError("--repeat must not be below zero")
+
+
+def _shard(arguments: argparse.Namespace) -> Shard | None:
+    if arguments.shard is None:
+        if arguments.durations:
+            raise UsageError("--durations is for --shard I/N")
+        return None
+    try:
+        return parse_shard(arguments.shard)
+    except ValueError as error:
+        raise UsageError(f"--shard: {error}") from error
+
+
+def _durations(arguments: argparse.Namespace) -> Mapping[str, float]:
+    return durations(record_at(arguments.durations)) if arguments.durations else {}
+
+
+def _repetitions(arguments: argparse.Namespace, targets: Sequence[Target]) -> int:
+    """As often as was asked for; versions that are compared are repeated in any case."""
+    if arguments.repeat is not None:
+        return int(arguments.repeat)
+    names = [target.name for target in targets]
+    return REPETITIONS if len(set(names)) < len(names) else 0
+
+
+def _kept(path: Path | None, plan: Plan) -> list[Event]:
+    """What the record at a path has answered already."""
+    if path is None:
+        raise UsageError("--resume continues a record: name it with --output FILE")
+    if not path.exists():
+        return []
+    return resumed(record_at(str(path)), plan.cases, plan.targets, _say)
 
 
 def _targets(
@@ -107,59 +181,26 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def _record_path(arguments: argparse.Namespace, selection: Selection) -> Path | None:
+def _record_path(arguments: argparse.Namespace, shard: Shard | None, *, whole: bool) -> Path | None:
     """Where the record goes; a part of the corpus must not overwrite the record of all of it."""
     if arguments.output:
         return Path(arguments.output)
-    whole = selection.everything and arguments.corpus is None
-    return Path(DEFAULT_RECORD) if whole else None
-
-
-def _perform(
-    arguments: argparse.Namespace,
-    cases: Sequence[Case],
-    targets: Sequence[Target],
-    results: Results,
-    reviewer: Reviewer,
-    path: Path | None,
-) -> None:
-    """Run the cells, and leave what came of it in the results and the record."""
-    started = time.monotonic()
-    progress = Progress(results, len(cases), sys.stderr, quiet=arguments.quiet)
-    writer = _writer(path, cases, targets)
-    results.record = str(path) if path else ""
-    events = run_cells(
-        cases, with_oracle(targets), timeout=arguments.timeout, workers=arguments.jobs
-    )
-    try:
-        for event in events:
-            if writer:
-                writer.write(event)
-            progress.event(event)
-            for judged in reviewer.add(event):
-                progress.judged(judged)
-                if arguments.fail_fast and results.falls_short_by(judged):
-                    results.reason = "fail-fast"
-            if results.reason:
-                break
-        else:
-            results.complete = True
-    except KeyboardInterrupt:
-        results.reason = "interrupted"
-    finally:
-        events.close()
-        list(reviewer.finish())
-        results.seconds = time.monotonic() - started
-        progress.close()
-        if writer:
-            writer.finish(complete=results.complete, reason=results.reason, seconds=results.seconds)
-            writer.close()
+    if not whole:
+        return None
+    return Path(f"gradconf-run.{shard.index}-of-{shard.of}.jsonl" if shard else DEFAULT_RECORD)
 
 
 def _writer(
-    path: Path | None, cases: Sequence[Case], targets: Sequence[Target]
+    path: Path | None,
+    cases: Sequence[Case],
+    targets: Sequence[Target],
+    shard: Shard | None,
+    kept: Sequence[Event],
 ) -> RecordWriter | None:
+    if path is None:
+        return None
+    part = str(shard) if shard else ""
     try:
-        return RecordWriter(path, cases, targets, sys.argv[1:]) if path else None
+        return RecordWriter(path, cases, targets, sys.argv[1:], shard=part, kept=kept)
     except OSError as error:
         raise UsageError(f"--output {path}: {error.strerror}") from error

@@ -61,6 +61,7 @@ class Progress:
         self._drawn_at = 0.0
         self._drawn = 0
         self._done = 0
+        self._round = 0
         self._short: Counter[str] = Counter()
         self._at_fault: Counter[str] = Counter()
         self._seen: set[str] = set()
@@ -81,8 +82,13 @@ class Progress:
         self.close()
 
     def event(self, event: Event) -> None:
-        """Say that a target has started, or why it did not."""
-        if isinstance(event, Answered) or event.target in self._seen:
+        """Say that a target has started, or why it did not, or that cells are asked again."""
+        if isinstance(event, Answered):
+            if event.repeat > self._round:
+                self._round = event.repeat
+                self._say(f"asking what may be unstable in a fresh process, round {self._round}")
+            return
+        if event.target in self._seen:
             return
         self._seen.add(event.target)
         target = printable(event.target)

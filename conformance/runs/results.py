@@ -68,6 +68,8 @@ class Results:
     targets: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     judged: list[Judged] = field(default_factory=list)
+    repeats: dict[Cell, list[Answered]] = field(default_factory=dict)
+    """The answers of cells that were asked again, in fresh processes."""
     stale: list[Cell] = field(default_factory=list)
     complete: bool = False
     reason: str = ""
@@ -153,6 +155,8 @@ class Reviewer:
             self.results.targets[event.target] = event.about
         elif isinstance(event, TargetFailed):
             self.results.failed[event.target] = event.reason
+        elif event.repeat:
+            self.results.repeats.setdefault(event.cell, []).append(event)
         else:
             yield from self._answered(event)
 
@@ -219,6 +223,7 @@ def results_of(record: Record, cases: Iterable[Case], deviations: Sequence[Devia
     for answered in record.answers:
         list(reviewer.add(answered))
     list(reviewer.finish())
+    results.repeats = {cell: list(again) for cell, again in record.repeats.items()}
     results.complete, results.reason = record.complete, record.reason
     results.seconds = record.seconds
     return results

@@ -1,0 +1,89 @@
+"""A run performed: its events judged, shown and recorded as they come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from conformance.language.case import Case
+from conformance.reporting.progress import Progress
+from conformance.runs.events import Answered, Event
+from conformance.runs.record import RecordWriter
+from conformance.runs.repeating import repetitions, suspects
+from conformance.runs.results import Results, Reviewer
+from conformance.runs.run import run_cells, with_oracle
+from conformance.targets.specification import Target
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is to do: ask these targets for these cases, and again what may be unstable."""
+
+    cases: Sequence[Case]
+    targets: Sequence[Target]
+    timeout: float
+    workers: int
+    fail_fast: bool = False
+    repeat: int = 0
+
+
+def perform(
+    plan: Plan,
+    kept: Sequence[Event],
+    reviewer: Reviewer,
+    progress: Progress,
+    writer: RecordWriter | None,
+) -> None:
+    """Run the cells, and leave what came of it in the reviewer's results and the record.
+
+    `kept` are events of an earlier run, which the writer has already.
+    """
+    started = time.monotonic()
+    results = reviewer.results
+    events = _events(plan, kept, results)
+    try:
+        for number, event in enumerate(events):
+            if writer and number >= len(kept):
+                writer.write(event)
+            progress.event(event)
+            for judged in reviewer.add(event):
+                progress.judged(judged)
+                if plan.fail_fast and results.falls_short_by(judged):
+                    results.reason = "fail-fast"
+            if results.reason:
+                break
+        else:
+            results.complete = True
+    except KeyboardInterrupt:
+        results.reason = "interrupted"
+    finally:
+        events.close()
+        list(reviewer.finish())
+        results.seconds = time.monotonic() - started
+        progress.close()
+        if writer:
+            writer.finish(complete=results.complete, reason=results.reason, seconds=results.seconds)
+            writer.close()
+
+
+def _events(plan: Plan, kept: Sequence[Event], results: Results) -> Generator[Event]:
+    """What is known, what is asked, and what is asked again once all has been judged."""
+    yield from kept
+    answered = {event.cell for event in kept if isinstance(event, Answered)}
+    yield from run_cells(
+        plan.cases,
+        with_oracle(plan.targets),
+        timeout=plan.timeout,
+        workers=plan.workers,
+        wanted=lambda cell: cell not in answered,
+    )
+    if plan.repeat:
+        yield from repetitions(
+            plan.cases,
+            plan.targets,
+            suspects(results),
+            plan.repeat,
+            timeout=plan.timeout,
+            workers=plan.workers,
+        )
