@@ -13,9 +13,9 @@ from pathlib import Path
 from conformance.judging.answer import Answer
 from conformance.judging.verdicts import Judgement, judge
 from conformance.language.case import Case
-from conformance.runs.events import Answered, Event
+from conformance.runs.events import Answered
 from conformance.runs.results import SHORTFALLS
-from conformance.runs.run import Asker, Job
+from conformance.runs.run import Asker, Job, Saying
 from conformance.targets.specification import Target
 
 NULL_TARGETS = Path(__file__).parent / "null_targets.py"
@@ -110,11 +110,13 @@ class Jaws:
         self, target: Target, jobs: Sequence[Job]
     ) -> Generator[tuple[Job, Answer], None, None]:
         """A target's answers as they come; whoever closes this ends the worker."""
-        events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+        events: Saying = queue.SimpleQueue()
         asker = Asker(target, deque(jobs), TIMEOUT, events)
         asker.start()
         try:
             while (event := events.get()) is not None:
+                if isinstance(event, Exception):
+                    raise event
                 if isinstance(event, Answered):
                     yield self.jobs[event.cell.case], event.answer
         finally:

@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from conformance.corpus import expectation_hash
 from conformance.judging.answer import Answer
@@ -16,8 +16,10 @@ from conformance.language.lowering import Lowered, lower
 from conformance.runs.answers import answer_from
 from conformance.runs.events import Answered, Cell, Event, TargetFailed, TargetReady
 from conformance.targets.specification import Target
-from conformance.workers.session import Session, WorkerError
+from conformance.workers.session import Session, WorkerCrashed, WorkerError
 
+Saying: TypeAlias = "queue.SimpleQueue[Event | Exception | None]"
+"""What askers say: events, a fault of ours that ends the run, and None from each at its end."""
 DEFAULT_TIMEOUT = 60.0
 RECYCLE_AFTER = 2_000
 """Cells after which a worker is replaced: XLA keeps a quarter of a megabyte for each one."""
@@ -52,10 +54,10 @@ def run_cells(
 ) -> Generator[Event]:
     """Ask every target for every case in each of its modes, and yield what comes back.
 
-    Only `wanted` cells are asked for. Each target has `workers` processes of its own. Whoever stops iterating stops the run: every
-    worker is ended before the iterator is.
+    Only `wanted` cells are asked for. Each target has `workers` processes of its own. Whoever
+    stops iterating stops the run: every worker is ended before the iterator is.
     """
-    events: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
+    events: Saying = queue.SimpleQueue()
     asking = [
         Asker(target, jobs, timeout, events)
         for target in targets
@@ -70,6 +72,8 @@ def run_cells(
             event = events.get()
             if event is None:
                 running -= 1
+            elif isinstance(event, Exception):
+                raise event
             else:
                 yield event
     finally:
@@ -98,7 +102,7 @@ class Asker(threading.Thread):
         target: Target,
         jobs: deque[Job],
         timeout: float,
-        events: queue.SimpleQueue[Event | None],
+        events: Saying,
     ) -> None:
         super().__init__(daemon=True)
         self.target = target
@@ -128,6 +132,8 @@ class Asker(threading.Thread):
                     cell = Cell(job.case.id, self.target.label, job.mode)
                     declared = expectation_hash(job.case, job.mode)
                     self.events.put(Answered(cell, job.lowered.hash, answer, declared))
+        except Exception as error:  # a fault of ours: a run without it would lack cells in silence
+            self.events.put(error)
         finally:
             self.session.close()
             self.events.put(None)
@@ -149,17 +155,18 @@ class Asker(threading.Thread):
             detail = f"the target declares that it lacks {', '.join(lacks)}"
             return Answer("unsupported", detail=detail)
         answer = self._asked(job)
-        if job.case.isolated:
+        if job.case.isolated or ran_out_of_memory(answer):
             self.session.close()
         return answer
 
     def _ready(self) -> bool:
-        if self.session.running:
+        if self.session.waits:
             return True
         if self.failure:
             return False
+        self.session.close()
         try:
-            about = self.session.start()
+            about = self._started_session()
         except WorkerError as error:
             self.failure = str(error)
             self.events.put(TargetFailed(self.target.label, self.failure))
@@ -167,6 +174,12 @@ class Asker(threading.Thread):
         self.asked = 0
         self.events.put(TargetReady(self.target.label, about))
         return True
+
+    def _started_session(self) -> dict[str, Any]:
+        try:
+            return self.session.start()
+        except WorkerCrashed:  # once more: it may be the machine that ended it
+            return self.session.start()
 
     def _asked(self, job: Job) -> Answer:
         self.asked += 1
@@ -186,6 +199,12 @@ class Asker(threading.Thread):
             outcome: Any = error.outcome
             return Answer(outcome, detail=str(error))
         return answer_from(reply, job.lowered, job.mode)
+
+
+def ran_out_of_memory(answer: Answer) -> bool:
+    """Whether an answer tells of a MemoryError: what else its process would answer is doubtful."""
+    errors = [answer.error, *answer.observations.values()]
+    return any(error is not None and error.get("type") == "MemoryError" for error in errors)
 
 
 def lacking(lowered: Lowered, mode: str, lacks: Sequence[str]) -> list[str]:

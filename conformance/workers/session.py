@@ -21,6 +21,8 @@ INSIDE = Path(__file__).parent / "inside"
 START_TIMEOUT = 180.0
 """Seconds for an import: a first TensorFlow import from a cold disk takes most of a minute."""
 MAX_REPLY = 64 * 1024 * 1024
+KEEPER_TIMEOUT = 5.0
+"""Seconds for what is left of a worker to be ended by its keeper."""
 LOG_TAIL = 2_000
 
 
@@ -42,6 +44,10 @@ class WorkerHung(WorkerError):
     outcome = "timeout"
 
 
+class ReplyTooLong(Exception):
+    """A worker says more than the host is ready to hold."""
+
+
 class Session:
     """One worker process for one target. Start and close it in the same thread.
 
@@ -54,7 +60,7 @@ class Session:
         self._process: subprocess.Popen[bytes] | None = None
         self._requests: int = -1
         self._replies: int = -1
-        self._buffer = b""
+        self._buffer = bytearray()
         self._log: IO[bytes] | None = None
 
     def start(self) -> dict[str, Any]:
@@ -74,7 +80,7 @@ class Session:
             reply = self.ask(request, START_TIMEOUT)
         except WorkerError as error:
             self.close()
-            raise WorkerError(f"{self.target.label} did not start: {error}") from error
+            raise type(error)(f"{self.target.label} did not start: {error}") from error
         if not reply.get("ready"):
             self.close()
             raise WorkerError(f"{self.target.label} cannot be imported: {reply.get('error')}")
@@ -85,9 +91,11 @@ class Session:
         return reply
 
     @property
-    def running(self) -> bool:
-        """Whether there is a process to ask."""
-        return self._process is not None
+    def waits(self) -> bool:
+        """Whether there is a worker that waits to be asked: it has not died, nor said anything."""
+        if self._process is None or self._buffer:
+            return False
+        return not _ready(self._replies, selectors.EVENT_READ, 0.0)
 
     def ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
         """Send one request and wait for its reply.
@@ -95,9 +103,13 @@ class Session:
         Raises WorkerCrashed, WorkerHung or (for a reply that is none) WorkerError; the worker is
         gone in each case.
         """
+        deadline = time.monotonic() + timeout
         try:
-            self._send(json.dumps(request).encode() + b"\n")
-            reply = json.loads(self._read_line(time.monotonic() + timeout))
+            self._send(json.dumps(request).encode() + b"\n", deadline)
+            reply = json.loads(self._read_line(deadline))
+        except ReplyTooLong:
+            self.close()
+            raise WorkerError(f"the worker's reply is longer than {MAX_REPLY:,} bytes") from None
         except (ValueError, RecursionError) as error:
             self.close()
             raise WorkerError("the worker's reply is not a line of JSON") from error
@@ -115,8 +127,8 @@ class Session:
         """End the worker from another thread; whoever waits for a reply is told that it crashed."""
         process = self._process
         if process is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            _signal(process, signal.SIGTERM)
+            _signal(process, signal.SIGCONT)  # one that is stopped would not hear the other
 
     def close(self) -> None:
         """End the worker and everything that it started."""
@@ -124,6 +136,9 @@ class Session:
         process, self._process = self._process, None
         if process is None:
             return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(KEEPER_TIMEOUT)
+        _signal(process, signal.SIGKILL)
         process.wait()
         self._let_go()
 
@@ -134,9 +149,13 @@ class Session:
             self._log.close()
 
     def _spawn(self) -> None:
-        for_worker, self._requests = os.pipe()
-        self._replies, from_worker = os.pipe()
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the session
+        try:
+            self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the session
+            for_worker, self._requests = os.pipe()
+            self._replies, from_worker = os.pipe()
+        except OSError as error:
+            raise WorkerError(f"no worker can be started: {error.strerror}") from error
+        os.set_blocking(self._requests, False)
         python = self.target.python or sys.executable
         try:
             self._process = subprocess.Popen(
@@ -154,7 +173,7 @@ class Session:
         finally:
             os.close(for_worker)
             os.close(from_worker)
-        self._buffer = b""
+        self._buffer = bytearray()
 
     def _environment(self) -> dict[str, str]:
         """The user's environment; another interpreter must not meet this one's packages."""
@@ -163,24 +182,24 @@ class Session:
             own.pop("PYTHONPATH", None)
         return own
 
-    def _send(self, data: bytes) -> None:
+    def _send(self, data: bytes, deadline: float) -> None:
         while data:
+            _wait_for(self._requests, selectors.EVENT_WRITE, deadline)
             data = data[os.write(self._requests, data) :]
 
     def _read_line(self, deadline: float) -> bytes:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._replies, selectors.EVENT_READ)
-            while b"\n" not in self._buffer:
-                if not selector.select(max(0.0, deadline - time.monotonic())):
-                    raise TimeoutError
-                chunk = os.read(self._replies, 1 << 20)
-                if not chunk:
-                    raise EOFError
-                self._buffer += chunk
-                if len(self._buffer) > MAX_REPLY:
-                    raise ValueError("reply too long")
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        return line
+        chunk = b""
+        while b"\n" not in chunk:
+            if len(self._buffer) > MAX_REPLY:
+                raise ReplyTooLong
+            _wait_for(self._replies, selectors.EVENT_READ, deadline)
+            chunk = os.read(self._replies, 1 << 20)
+            if not chunk:
+                raise EOFError
+            self._buffer += chunk
+        line, _, rest = self._buffer.partition(b"\n")
+        self._buffer = rest
+        return bytes(line)
 
     def _how_it_ended(self) -> str:
         assert self._process is not None
@@ -192,11 +211,12 @@ class Session:
         tail = self._log_tail()
         self.close()
         if code is None:
-            how = "the worker closed its descriptor"
+            how = "closed its descriptor and did not end"
         elif code < 0:
-            how = f"ended by signal {signal.Signals(-code).name}"
+            how = f"ended by signal {_name_of(-code)}"
         else:
             how = f"ended with exit code {code}"
+        how += " in the middle of a reply" if self._buffer else ""
         return f"{how}; last output: {tail}" if tail else how
 
     def _log_tail(self) -> str:
@@ -204,3 +224,34 @@ class Session:
         size = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, size - LOG_TAIL))
         return self._log.read().decode("utf-8", "replace").strip()
+
+
+def _ready(descriptor: int, event: int, seconds: float) -> bool:
+    with selectors.DefaultSelector() as selector:
+        selector.register(descriptor, event)
+        return bool(selector.select(seconds))
+
+
+def _wait_for(descriptor: int, event: int, deadline: float) -> None:
+    """Wait until a descriptor is ready, and look once more after the deadline.
+
+    A host that was stopped itself finds its deadline over and the answer there.
+    """
+    left = deadline - time.monotonic()
+    while not _ready(descriptor, event, max(0.0, left)):
+        if left <= 0:
+            raise TimeoutError
+        left = deadline - time.monotonic()
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal to a worker and its keeper, where they still are."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _name_of(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return str(number)

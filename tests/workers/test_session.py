@@ -93,7 +93,7 @@ def test_a_worker_that_aborts_is_a_crash_with_its_signal() -> None:
     session.start()
     with pytest.raises(WorkerCrashed, match="SIGABRT"):
         session.ask(request(), 20)
-    assert not session.running
+    assert not session.waits
 
 
 def test_a_worker_that_hangs_is_killed() -> None:
@@ -103,7 +103,7 @@ def test_a_worker_that_hangs_is_killed() -> None:
     with pytest.raises(WorkerHung, match=r"0\.5 seconds"):
         session.ask(request(), 0.5)
     assert time.monotonic() - started < 10
-    assert not session.running
+    assert not session.waits
 
 
 def test_a_worker_can_be_started_again_after_it_died() -> None:

@@ -11,15 +11,16 @@ JSON lines come in and go out on two descriptors of its own (frameworks print on
 It is told which names to observe and never what is expected of them.
 """
 
+import contextlib
 import json
 import os
+import signal
 import sys
 
 # The folder's name is the only one that a target's own imports can meet.
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-from inside import loading
-from inside.execution import run_cell
+from inside import keeper
 
 del sys.path[0]
 
@@ -28,7 +29,13 @@ PROTOCOL = 1
 
 def main(incoming: int, outgoing: int) -> None:
     """Serve the host until it says stop or goes away."""
-    loading.die_with_parent()
+    keeper.fork_worker(incoming, outgoing)
+    _be_a_worker(incoming, outgoing)
+    # Only now: importing NumPy starts threads, which a fork would lose.
+    from inside import loading
+    from inside.execution import run_cell
+
+    worker = os.getpid()
     target = None
     with os.fdopen(incoming, encoding="utf-8") as requests:
         for line in requests:
@@ -40,8 +47,19 @@ def main(incoming: int, outgoing: int) -> None:
                 reply["protocol"] = PROTOCOL
             else:
                 reply = run_cell(target, request)
+            if os.getpid() != worker:
+                break  # a target's own fork came back here
             send(outgoing, reply)
     leave()
+
+
+def _be_a_worker(*descriptors: int) -> None:
+    """Settle what a target must not inherit or decide."""
+    for descriptor in descriptors:
+        os.set_inheritable(descriptor, False)  # a child that holds one would hide this one's end
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a KeyboardInterrupt is the target's own
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "r+") as score:
+        score.write("500")  # where memory runs out, Linux is to end this one and not the host
 
 
 def send(outgoing: int, reply: dict) -> None:

@@ -46,7 +46,7 @@ class _Cell:
             _seed(self.target)
             exec(code, self.namespace)
             values = self._call()
-        except Exception as error:
+        except BaseException as error:  # a target may raise SystemExit: that is its answer
             reached = self._reached(error)
             return reached, observe_error(error, self.phase, self._line(error))
         return {name: self._observe(value) for name, value in values.items()}, None

@@ -1,26 +1,13 @@
 """Finding the target: a module, an attribute of one, or a file, as the namespace `tf`."""
 
-import ctypes
+import hashlib
 import importlib
 import importlib.util
 import os
 import platform
-import signal
 import sys
 import traceback
 from importlib import metadata
-
-
-def die_with_parent() -> None:
-    """Ask Linux to end this process when the host's thread that started it ends.
-
-    A worker that is stuck in C code never reads that its pipe was closed.
-    """
-    if sys.platform == "linux":
-        pr_set_pdeathsig = 1
-        ctypes.CDLL(None, use_errno=True).prctl(pr_set_pdeathsig, signal.SIGKILL)
-        if os.getppid() == 1:
-            os._exit(1)
 
 
 def load_target(request: dict) -> tuple:
@@ -69,6 +56,14 @@ def packages() -> dict:
     return found
 
 
+def digest(module: str) -> str:
+    """What identifies the text of a target that is a file; empty for any other."""
+    if not module.endswith(".py"):
+        return ""
+    with open(module, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()[:16]
+
+
 def describe(target, request: dict) -> dict:
     """What goes into a record's header about this worker."""
     import numpy
@@ -80,6 +75,7 @@ def describe(target, request: dict) -> dict:
         "python": platform.python_version(),
         "numpy": numpy.__version__,
         "packages": packages(),
+        "digest": digest(request["module"]),
         "platform": f"{platform.system()} {platform.machine()}",
         "lacks": [str(name) for name in getattr(target, "GRADCONF_LACKS", ())],
     }

@@ -6,80 +6,111 @@ import builtins
 import numpy as np
 
 MAX_DEPTH = 20
+MAX_VALUES = 100_000
+MAX_BYTES = 32 * 1024 * 1024
 TEXT_LENGTH = 80
 
 
-def observe(value, depth=0):
+class TooMuch(Exception):
+    """A value is larger than any case needs, or has no end."""
+
+
+def observe(value):
     """The observation of any value that a program bound; see the host's answer.py for the form.
 
-    A foreign value may raise whatever it likes while it is looked at: then it is `other`.
+    A foreign value may raise whatever it likes while it is looked at: then it is `other`, as is
+    one of more than MAX_VALUES parts or MAX_BYTES.
     """
     try:
-        return _observe(value, depth)
-    except Exception:
+        return _Look().observe(value)
+    except TooMuch as fault:
+        return {"kind": "other", "type": str(fault)}
+
+
+class _Look:
+    """One look at a value and its parts, bounded in depth, in parts and in bytes."""
+
+    def __init__(self):
+        self.depth = 0
+        self.values = 0
+        self.bytes = 0
+
+    def observe(self, value):
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise TooMuch(f"more than {MAX_VALUES:,} values")
+        self.depth += 1
+        try:
+            return self._observe(value)
+        except TooMuch:
+            raise
+        except BaseException:
+            return {"kind": "other", "type": type(value).__name__}
+        finally:
+            self.depth -= 1
+
+    def _observe(self, value):
+        """The observation of a value that behaves.
+
+        Classes are told by name and attributes, so that any implementation of TensorFlow's shape
+        can be observed.
+        """
+        if value is None:
+            return {"kind": "none"}
+        if isinstance(value, (bool, int, float, complex, str)):
+            return {"kind": "scalar", "type": type(value).__name__, "value": repr(value)}
+        if isinstance(value, BaseException):
+            return observe_error(value, "run", None)
+        if isinstance(value, (np.ndarray, np.generic)):
+            return self._array(np.asarray(value), np.asarray(value).dtype.name)
+        if self.depth > MAX_DEPTH:
+            return {"kind": "other", "type": "a structure nested too deeply"}
+        if isinstance(value, (list, tuple)):
+            kind = "tuple" if isinstance(value, tuple) else "list"
+            return {"kind": kind, "items": self._all(value)}
+        if isinstance(value, dict):
+            items = self._all(value.values())
+            return {"kind": "dict", "keys": [str(key) for key in value], "items": items}
+        return self._framework_value(value)
+
+    def _all(self, values):
+        return [self.observe(value) for value in values]
+
+    def _framework_value(self, value):
+        classes = {cls.__name__ for cls in type(value).__mro__}
+        if "IndexedSlices" in classes or "IndexedSlicesValue" in classes:
+            return self._fields("indexed_slices", value, ("values", "indices", "dense_shape"))
+        if "SparseTensor" in classes:
+            return self._fields("sparse", value, ("indices", "values", "dense_shape"))
+        if "RaggedTensor" in classes:
+            splits = self._all(value.nested_row_splits)
+            return {"kind": "ragged", "values": self.observe(value.flat_values), "splits": splits}
+        if hasattr(value, "assign") and hasattr(value, "trainable"):
+            return {"kind": "variable", "name": str(value.name).split(":")[0]}
+        if classes & {"DType", "dtype"}:
+            return {"kind": "scalar", "type": "dtype", "value": str(value.name)}
+        if "TensorShape" in classes:
+            return self.observe(tuple(value.as_list()))
+        if hasattr(value, "numpy"):
+            return self._tensor(value)
         return {"kind": "other", "type": type(value).__name__}
 
+    def _fields(self, kind, value, names):
+        found = {name: self.observe(getattr(value, name)) for name in names}
+        return dict(found, kind=kind)
 
-def _observe(value, depth):
-    """The observation of a value that behaves.
+    def _tensor(self, value):
+        try:
+            array = np.asarray(value.numpy())
+        except Exception:  # a symbolic tensor outside its graph has no value
+            return {"kind": "not_observed"}
+        return self._array(array, str(getattr(value.dtype, "name", array.dtype.name)))
 
-    Classes are told by name and attributes, so that any implementation of TensorFlow's shape
-    can be observed.
-    """
-    if value is None:
-        return {"kind": "none"}
-    if isinstance(value, (bool, int, float, complex, str)):
-        return {"kind": "scalar", "type": type(value).__name__, "value": repr(value)}
-    if isinstance(value, BaseException):
-        return observe_error(value, "run", None)
-    if isinstance(value, (np.ndarray, np.generic)):
-        return observe_array(np.asarray(value), np.asarray(value).dtype.name)
-    if depth > MAX_DEPTH:
-        return {"kind": "other", "type": "a structure nested too deeply"}
-    if isinstance(value, (list, tuple)):
-        kind = "tuple" if isinstance(value, tuple) else "list"
-        return {"kind": kind, "items": [observe(item, depth + 1) for item in value]}
-    if isinstance(value, dict):
-        items = [observe(item, depth + 1) for item in value.values()]
-        return {"kind": "dict", "keys": [str(key) for key in value], "items": items}
-    return _observe_framework_value(value, depth)
-
-
-def _observe_framework_value(value, depth):
-    classes = {cls.__name__ for cls in type(value).__mro__}
-    if "IndexedSlices" in classes or "IndexedSlicesValue" in classes:
-        return _fields("indexed_slices", value, ("values", "indices", "dense_shape"), depth)
-    if "SparseTensor" in classes:
-        return _fields("sparse", value, ("indices", "values", "dense_shape"), depth)
-    if "RaggedTensor" in classes:
-        splits = [observe(part, depth + 1) for part in value.nested_row_splits]
-        return {
-            "kind": "ragged",
-            "values": observe(value.flat_values, depth + 1),
-            "splits": splits,
-        }
-    if hasattr(value, "assign") and hasattr(value, "trainable"):
-        return {"kind": "variable", "name": str(value.name).split(":")[0]}
-    if classes & {"DType", "dtype"}:
-        return {"kind": "scalar", "type": "dtype", "value": str(value.name)}
-    if "TensorShape" in classes:
-        return observe(tuple(value.as_list()), depth + 1)
-    if hasattr(value, "numpy"):
-        return _observe_tensor(value)
-    return {"kind": "other", "type": type(value).__name__}
-
-
-def _fields(kind, value, names, depth):
-    found = {name: observe(getattr(value, name), depth + 1) for name in names}
-    return dict(found, kind=kind)
-
-
-def _observe_tensor(value):
-    try:
-        array = np.asarray(value.numpy())
-    except Exception:  # a symbolic tensor outside its graph has no value
-        return {"kind": "not_observed"}
-    return observe_array(array, str(getattr(value.dtype, "name", array.dtype.name)))
+    def _array(self, array, dtype):
+        self.bytes += array.nbytes
+        if self.bytes > MAX_BYTES:
+            raise TooMuch(f"more than {MAX_BYTES:,} bytes")
+        return observe_array(array, dtype)
 
 
 def observe_array(array, dtype):
@@ -100,10 +131,7 @@ def observe_array(array, dtype):
 
 
 def _observe_strings(array):
-    raw = [
-        item.encode("utf-8", "surrogateescape") if isinstance(item, str) else bytes(item)
-        for item in array.ravel().tolist()
-    ]
+    raw = [_bytes_of(item) for item in array.ravel().tolist()]
     return {
         "kind": "tensor",
         "dtype": "string",
@@ -111,6 +139,14 @@ def _observe_strings(array):
         "data": [base64.b64encode(item).decode("ascii") for item in raw],
         "text": str(raw)[:TEXT_LENGTH],
     }
+
+
+def _bytes_of(item):
+    if isinstance(item, str):
+        return item.encode("utf-8", "surrogateescape")
+    if not isinstance(item, bytes):
+        raise TypeError("an array of objects that are no strings")
+    return item
 
 
 def _short(array):
