@@ -226,9 +226,13 @@ class Trial:
     def ending(self) -> None:
         """An error that ended the program and is no observed name's answer is a mismatch."""
         error = self.answer.error
-        if error is None or self.mismatches:
+        if error is None:
             return
         met = [self.observation(name) for name in self.case.observed]
+        if self.mismatches:
+            if any(kind_of(o) == "not_reached" for o in met):
+                self.notes.append(f"the program ended before: {describe(error)}")
+            return
         if any(kind_of(o) == "error" and o.get("type") == error.get("type") for o in met):
             return
         step = error.get("step")

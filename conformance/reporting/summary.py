@@ -13,6 +13,7 @@ from conformance.judging.mismatch import lines as mismatch_lines
 from conformance.judging.verdicts import Verdict
 from conformance.reporting.style import printable
 from conformance.runs.events import Cell
+from conformance.runs.repeating import unstable_cells
 from conformance.runs.results import FAULTS, ORACLE_LABEL, SHORTFALLS, Judged, Results
 
 LABELS: Mapping[Verdict, str] = {
@@ -368,4 +369,6 @@ def reservations(results: Results) -> list[str]:
     if results.stale:
         count = plural(len(results.stale), "stale cell")
         found.append(f"{count} not judged: the program has changed since the record")
+    for judged in unstable_cells(results):
+        found.append(f"unstable, another answer when asked again: {printable(judged.cell)}")
     return found

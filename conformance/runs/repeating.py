@@ -46,6 +46,15 @@ def unstable(first: Answer, repeats: Sequence[Answered], mode: str) -> bool:
     return any(differences(first, again.answer, mode) for again in repeats)
 
 
+def unstable_cells(results: Results) -> list[Judged]:
+    """The cells of a run that did not answer the same each time, in order."""
+    return [
+        judged
+        for judged in results.cells
+        if unstable(judged.answer, results.repeats.get(judged.cell, ()), judged.cell.mode)
+    ]
+
+
 def repetitions(
     cases: Sequence[Case],
     targets: Sequence[Target],

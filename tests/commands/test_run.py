@@ -188,3 +188,13 @@ def test_the_record_of_a_part_does_not_replace_that_of_the_whole(
     done = gradconf("run", "reference", "basics/scalar")
     assert done.returncode == 0, done.stdout
     assert not (tmp_path / "gradconf-run.jsonl").exists()
+
+
+def test_a_name_that_was_not_reached_says_what_ended_the_program(
+    gradconf: Program, corpus: str, tmp_path: Path
+) -> None:
+    (tmp_path / "tape.py").write_text("from reference_impl import GradientTape\n")
+    done = gradconf("run", "./tape.py", "basics/squares/square", "--corpus", corpus)
+    shown = " ".join(done.stdout.split())
+    assert "g: got not reached, expected 6.0" in shown
+    assert "ended before: AttributeError: module 'tape' has no attribute 'constant'" in shown
