@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import signal
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import NoReturn
 
 from conformance import __version__
+from conformance.streams import give_up_output, make_lasting
 from conformance.usage import UsageError
 
 COMMANDS = {
@@ -24,10 +26,14 @@ COMMANDS = {
     "mutants": "prove that the corpus catches wrong implementations",
 }
 USAGE = 2
+UNTRUSTWORTHY = 4
+INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code."""
+    """Run one command; its exit code. Without arguments it is a program, and has its streams."""
+    if arguments is None:
+        make_lasting()
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help())
@@ -43,20 +49,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _obey(name: str, words: Sequence[str]) -> int:
-    command = importlib.import_module(f"conformance.commands.{name}")
-    parser = Parser(prog=f"gradconf {name}", description=command.__doc__, allow_abbrev=False)
-    command.add_arguments(parser)
     try:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        command = importlib.import_module(f"conformance.commands.{name}")
+        parser = Parser(prog=f"gradconf {name}", description=command.__doc__, allow_abbrev=False)
+        command.add_arguments(parser)
         code: int = command.run(parser.parse_intermixed_args(words))
         sys.stdout.flush()
     except UsageError as error:
         return _refused(str(error).splitlines())
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read the output has gone; say nothing more
-        return 0
+    except OSError as error:  # the machine's fault, such as a full disk
+        print(f"gradconf: {error}", "untrustworthy", sep="\n", file=sys.stderr)
+        give_up_output()
+        return UNTRUSTWORTHY
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     return code
 
 

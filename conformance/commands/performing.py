@@ -6,10 +6,11 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
+from conformance.commands.interruption import Interruption
 from conformance.language.case import Case
 from conformance.reporting.progress import Progress
 from conformance.runs.events import Answered, Event
-from conformance.runs.record import RecordWriter
+from conformance.runs.record import RecordError, RecordWriter
 from conformance.runs.repeating import repetitions, suspects
 from conformance.runs.results import Results, Reviewer
 from conformance.runs.run import run_cells, with_oracle
@@ -37,13 +38,15 @@ def perform(
 ) -> None:
     """Run the cells, and leave what came of it in the reviewer's results and the record.
 
-    `kept` are events of an earlier run, which the writer has already.
+    `kept` are events of an earlier run, which the writer has already. A run whose record cannot be
+    written ends there, and says so.
     """
     started = time.monotonic()
     results = reviewer.results
     events = _events(plan, kept, results)
+    interruption = Interruption()
     try:
-        for number, event in enumerate(events):
+        for number, event in enumerate(interruption.between(events)):
             if writer and number >= len(kept):
                 writer.write(event)
             progress.event(event)
@@ -57,14 +60,23 @@ def perform(
             results.complete = True
     except KeyboardInterrupt:
         results.reason = "interrupted"
+    except RecordError as error:
+        results.reason = str(error)
     finally:
+        interruption.over()
         events.close()
         list(reviewer.finish())
         results.seconds = time.monotonic() - started
         progress.close()
         if writer:
-            writer.finish(complete=results.complete, reason=results.reason, seconds=results.seconds)
-            writer.close()
+            _finish(writer, results)
+
+
+def _finish(writer: RecordWriter, results: Results) -> None:
+    try:
+        writer.finish(complete=results.complete, reason=results.reason, seconds=results.seconds)
+    except RecordError as error:
+        results.complete, results.reason = False, results.reason or str(error)
 
 
 def _events(plan: Plan, kept: Sequence[Event], results: Results) -> Generator[Event]:

@@ -21,7 +21,7 @@ from conformance.language.features import words_of
 from conformance.reporting.progress import Progress
 from conformance.reporting.terminal import print_results
 from conformance.runs.events import Event
-from conformance.runs.record import RecordWriter
+from conformance.runs.record import RecordError, RecordWriter
 from conformance.runs.results import EXIT_CODES, Results, Reviewer, Word
 from conformance.runs.resuming import resumed
 from conformance.runs.run import DEFAULT_TIMEOUT
@@ -202,5 +202,7 @@ def _writer(
     part = str(shard) if shard else ""
     try:
         return RecordWriter(path, cases, targets, sys.argv[1:], shard=part, kept=kept)
+    except RecordError as error:
+        raise UsageError(f"--output {error}") from error
     except OSError as error:
         raise UsageError(f"--output {path}: {error.strerror}") from error

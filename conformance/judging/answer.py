@@ -22,7 +22,8 @@ Observation: TypeAlias = Mapping[str, Any]
     {"kind": "error", "type": "ValueError", "bases": [...], "message": "...", "phase": "run",
      "step": "g" | null}
     {"kind": "not_reached"}       an earlier statement ended the case
-    {"kind": "not_observed"}      the mode lost it; neither None nor a pass
+    {"kind": "not_observed"}      the mode lost it; neither None nor a pass; "raised": "OSError"
+                                  where the target's tensor could not be read
     {"kind": "other", "type": "Foo"}
 
 `data` is raw little-endian memory in C order, so every dtype, -0.0, nan and inf survive. `bases`

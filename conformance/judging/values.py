@@ -398,6 +398,8 @@ def describe(observation: Observation) -> str:
     details = {"variable": "name", "other": "type"}
     if kind in details:
         return clean(f"{kind} {field_of(observation, details[kind])}")
+    if kind == "not_observed" and "raised" in observation:
+        return clean(f"not observed: reading it raised {field_of(observation, 'raised')}")
     texts = {"none": "None", "indexed_slices": "IndexedSlices", "not_reached": "not reached"}
     return texts.get(kind, kind.replace("_", " "))
 

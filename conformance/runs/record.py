@@ -26,7 +26,7 @@ CUT_SHORT: dict[str, Any] = {}
 
 
 class RecordError(Exception):
-    """A file that is no run record; the message says where and why."""
+    """A file that is no run record, or cannot be written; the message says where and why."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,10 @@ class Record:
 
 
 class RecordWriter:
-    """Writes a record line by line; without a footer a reader knows that it was cut short."""
+    """Writes a record line by line; without a footer a reader knows that it was cut short.
+
+    Once a line could not be written (RecordError), no other is: a reader finds no footer.
+    """
 
     def __init__(
         self,
@@ -63,8 +66,10 @@ class RecordWriter:
         are written again.
         """
         new = path.with_name(f".new-{path.name}") if kept else path
+        self._path = path
         self._file: IO[str] = _open(new, "wt")
         self._cells = 0
+        self._broken = False
         corpus = {"version": VERSION, "hash": corpus_hash(cases), "cases": len(cases)}
         self._line(
             {
@@ -94,17 +99,33 @@ class RecordWriter:
             self._line({"target": event.target, "failed": event.reason})
 
     def finish(self, *, complete: bool, reason: str, seconds: float) -> None:
-        """Write the footer: the run came to its end, or why it did not."""
+        """Write the footer, the run came to its end or why it did not, and close the file."""
         footer = {"complete": complete, "reason": reason, "seconds": round(seconds, 3)}
-        self._line({"footer": {**footer, "cells": self._cells}})
+        try:
+            if not self._broken:
+                self._line({"footer": {**footer, "cells": self._cells}})
+        finally:
+            self.close()
+        if not self._path.exists():
+            raise RecordError(f"{self._path}: was removed before the run ended")
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file; without `finish` it is a record that was cut short."""
+        try:
+            self._file.close()
+        except OSError as error:
+            raise self._cannot_be_written(error) from error
 
     def _line(self, content: Mapping[str, Any]) -> None:
-        self._file.write(json.dumps(content, separators=(",", ":")) + "\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(content, separators=(",", ":")) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise self._cannot_be_written(error) from error
+
+    def _cannot_be_written(self, error: OSError) -> RecordError:
+        self._broken = True
+        return RecordError(f"{self._path}: cannot be written: {error.strerror}")
 
 
 def _open(path: Path, mode: str) -> IO[Any]:

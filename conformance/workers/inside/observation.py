@@ -102,8 +102,8 @@ class _Look:
     def _tensor(self, value):
         try:
             array = np.asarray(value.numpy())
-        except Exception:  # a symbolic tensor outside its graph has no value
-            return {"kind": "not_observed"}
+        except Exception as error:  # a symbolic tensor outside its graph has no value
+            return {"kind": "not_observed", "raised": type(error).__name__}
         return self._array(array, str(getattr(value.dtype, "name", array.dtype.name)))
 
     def _array(self, array, dtype):

@@ -1,0 +1,1 @@
+"""Faults: targets that misbehave, and a runner that is killed at random moments."""
