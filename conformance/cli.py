@@ -21,6 +21,7 @@ COMMANDS = {
     "check": "check case files, deviations and bounds",
     "report": "show a run record as text, Markdown, JSON or JUnit",
     "diff": "compare two run records, answer by answer",
+    "bisect": "find the version since which an answer is another one",
     "coverage": "show which lines of the contract have a case",
     "targets": "list what can be asked",
     "mutants": "prove that the corpus catches wrong implementations",

@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.selection import Selection
+from conformance.language.case import Case
+from conformance.selection import NothingSelected, Selection, select
 from conformance.usage import UsageError
 
 
@@ -26,6 +27,18 @@ def add_corpus(parser: argparse.ArgumentParser) -> None:
 def selection_of(arguments: argparse.Namespace, words: Sequence[str]) -> Selection:
     """The selection that the options and these ids and paths make."""
     return Selection(tuple(words), arguments.keyword, tuple(arguments.area), tuple(arguments.tag))
+
+
+def one_case(word: str, cases: Sequence[Case]) -> Case:
+    """The one case that a word names. Errors: UsageError for none, and for several."""
+    try:
+        chosen = select(cases, Selection((word,)))
+    except NothingSelected as nothing:
+        raise UsageError(str(nothing)) from nothing
+    if len(chosen) > 1:
+        ids = ", ".join(case.id for case in chosen[:3])
+        raise UsageError(f"'{word}' is {len(chosen)} cases: name one, such as {ids}")
+    return chosen[0]
 
 
 def corpus_folder(arguments: argparse.Namespace) -> Path | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from conformance.commands.reading import corpus
-from conformance.commands.selecting import add_corpus, corpus_folder
+from conformance.commands.selecting import add_corpus, corpus_folder, one_case
 from conformance.judging.answer import Answer
 from conformance.judging.compare import text_of
 from conformance.judging.tolerances import Bounds, bounds_for, detection_floor
@@ -17,8 +17,6 @@ from conformance.language.features import words_of
 from conformance.language.lowering import Lowered, lower
 from conformance.runs.events import Answered
 from conformance.runs.run import ORACLE, run_cells
-from conformance.selection import NothingSelected, Selection, select
-from conformance.usage import UsageError
 from conformance.workers.script import script_of
 
 
@@ -34,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the case."""
-    case = _case(arguments.case, corpus(corpus_folder(arguments)))
+    case = one_case(arguments.case, corpus(corpus_folder(arguments)))
     lowered = lower(case, arguments.mode)
     if arguments.as_python:
         print(script_of(case, lowered, arguments.mode), end="")
@@ -42,17 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
     print(_described(case, lowered))
     print(_answered(case))
     return 0
-
-
-def _case(word: str, cases: Sequence[Case]) -> Case:
-    try:
-        chosen = select(cases, Selection((word,)))
-    except NothingSelected as nothing:
-        raise UsageError(str(nothing)) from nothing
-    if len(chosen) > 1:
-        ids = ", ".join(case.id for case in chosen[:3])
-        raise UsageError(f"'{word}' is {len(chosen)} cases: name one, such as {ids}")
-    return chosen[0]
 
 
 def _described(case: Case, lowered: Lowered) -> str:

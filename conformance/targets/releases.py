@@ -47,6 +47,16 @@ def release(version: str) -> Release:
     return Release(version, tuple(rules[-1]["python"]), tuple(rules[-1].get("pins", ())))
 
 
+def releases_between(old: str, new: str) -> list[str]:
+    """The releases from one version to another, both included, the oldest first.
+
+    Those between are the ones that the table lists.
+    """
+    listed = {version for rule in _table() for version in rule["releases"]}
+    inside = {one for one in listed if ordering(old) < ordering(one) < ordering(new)}
+    return sorted({old, new} | inside, key=ordering)
+
+
 def distribution() -> str:
     """The distribution to install: the small one without CUDA where it is published."""
     small = sys.platform == "linux" and platform.machine() == "x86_64"
