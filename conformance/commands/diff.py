@@ -1,33 +1,70 @@
-"""Compare two run records, raw answer against raw answer, with the comparer that judges."""
+"""Compare two run records, raw answer against raw answer, and say of each change what made it.
+
+The classes of changes, the most severe first: implementation, environment, oracle, expectation and
+program changed, removed, added; unstable comes last and is no change. The last line is a word where
+--fail-on gates classes (conforms: no cell has one of them; falls_short) or where the records cannot
+be compared (nothing_ran, untrustworthy). Without --fail-on changes are told, not judged.
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from difflib import get_close_matches
 
 from conformance.commands.reading import record_at
-from conformance.reporting.difference_text import difference_text
-from conformance.runs.difference import difference
+from conformance.commands.selecting import add_corpus, corpus_folder
+from conformance.index import summaries
+from conformance.places import data_folder
+from conformance.reporting.difference_blocks import Known
+from conformance.reporting.difference_formats import FORMATS, render
+from conformance.reporting.style import style_of
+from conformance.runs.changes import SHORT, ChangeClass
+from conformance.runs.difference import difference, side_of
 from conformance.runs.results import EXIT_CODES
 from conformance.usage import UsageError
+
+ANY = "any"
+"""Every change; what is unstable is none."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf diff`."""
-    parser.add_argument("old", metavar="OLD")
+    parser.add_argument("old", metavar="OLD", help="a record, or a folder with those of all shards")
     parser.add_argument("new", metavar="NEW")
+    parser.add_argument(
+        "--fail-on", metavar="CLASS[,CLASS]", help=f"fall short on {', '.join(SHORT)}, or {ANY}"
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text")
+    add_corpus(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print every cell that answers differently."""
-    old, new = record_at(arguments.old), record_at(arguments.new)
+    """Print every change; the exit code is that of the closing word, 0 where there is none."""
+    gated = gated_classes(arguments.fail_on)
+    old, new = (side_of(record_at(path)) for path in (arguments.old, arguments.new))
+    if not (old.answers or new.answers):
+        raise UsageError("the records have no cells")
     found = difference(old, new)
-    if not found.compared:
-        if not (found.added or found.removed):
-            raise UsageError("the records have no cells")
-        print("the records have no target and mode in common", "nothing_ran", sep="\n")
-        return EXIT_CODES["nothing_ran"]
-    print(difference_text(found), end="")
-    if not (old.complete and new.complete):
-        print("untrustworthy")
-        return EXIT_CODES["untrustworthy"]
-    return 0
+    folder = corpus_folder(arguments) or data_folder("cases")
+    titles = {summary.id: summary.title for summary in summaries(folder)}
+    known = Known(titles, sys.argv[1:])
+    sys.stdout.write(render(found, arguments.format, gated, known, style_of(sys.stdout)))
+    word = found.word(gated)
+    return EXIT_CODES[word] if word else 0
+
+
+def gated_classes(text: str | None) -> tuple[ChangeClass, ...]:
+    """The classes that a `--fail-on` names, the most severe first; raises UsageError."""
+    names = [] if text is None else [name.strip() for name in text.split(",")]
+    known = [*SHORT, ANY]
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+            raise UsageError(f"--fail-on: no class '{name}' ({hint})")
+    return tuple(
+        kind
+        for name, kind in SHORT.items()
+        if name in names or (ANY in names and kind != "unstable")
+    )

@@ -35,7 +35,7 @@ Outcome: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What came back from one cell: observations, or the reason why there are none."""
 

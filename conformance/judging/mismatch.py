@@ -16,7 +16,7 @@ ORDER: tuple[MismatchClass, ...] = (
 """The order in which classes are looked for; the later the first one is, the closer the answer."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Mismatch:
     """One fact that differs.
 

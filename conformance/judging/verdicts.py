@@ -51,7 +51,7 @@ ALIASES = {"double": "float64", "half": "float16", "np": "float64"}
 PARTS = (("float32", "complex64"), ("float64", "complex128"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """The verdict of a cell, what differed, how many facts were compared, and by which witnesses.
 

@@ -15,7 +15,7 @@ INHERITED_MODE = {"xla": "graph", "call": "eager"}
 """Where a mode takes the expectations that it does not declare itself."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a thing was written: a file, a 1-based line and column, and a $.path in the YAML."""
 
@@ -28,7 +28,7 @@ class Place:
         return f"{self.file}:{self.line}:{self.column} {self.path}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Input:
     """A constant or a variable that a case's program reads; made fresh for each cell."""
 
@@ -39,7 +39,7 @@ class Input:
     trainable: bool = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExpectedTensor:
     """A tensor, an array or a Python scalar of this value.
 
@@ -54,12 +54,12 @@ class ExpectedTensor:
     within: str | float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExpectedNone:
     """None: no recorded path leads from the target to the source."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExpectedStructure:
     """A list, a tuple or a dict (then `keys` names the items) of further expectations."""
 
@@ -68,7 +68,7 @@ class ExpectedStructure:
     keys: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExpectedSlices:
     """A tf.IndexedSlices: rows `values` at `indices` of a tensor of shape `dense_shape`."""
 
@@ -77,7 +77,7 @@ class ExpectedSlices:
     dense_shape: tuple[int, ...] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExpectedError:
     """An exception: its class or one of its bases is `type`; `message` is a substring.
 
@@ -90,28 +90,28 @@ class ExpectedError:
     at: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExpectedCalls:
     """How many times Python executed the body of a `def`."""
 
     count: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExpectedWatched:
     """The names of the variables in a `watched_variables()`, in order."""
 
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExpectedAnyOf:
     """One of several answers that the documentation allows."""
 
     options: tuple[Expectation, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExpectedOracle:
     """Whatever the oracle answers: only where every mode must agree with it."""
 
@@ -122,7 +122,7 @@ Expectation: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Case:
     """One fact about gradients: inputs, a program, and what its observed names must be.
 

@@ -7,8 +7,8 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 from conformance.language.call_mode import call_program
 from conformance.language.case import Case, ExpectedCalls, ExpectedError, Input, Nested
@@ -30,23 +30,26 @@ PROTOCOL = 1
 """Version of what crosses between host and worker; part of every program's hash."""
 
 
+RECENT = 1_000
+"""Programs that are kept: of all of a long run they would take more room than its answers."""
+
+
 @dataclass(frozen=True)
 class Lowered:
     """The text that runs, and what the host needs to know of it.
 
-    `source` makes the inputs at module level and defines `case(...)`; `parameters` are the
-    inputs that `case` takes; `convert` says whether AutoGraph has control flow to convert;
-    `obstacle` why the mode `call` needs expectations of its own.
+    `source` makes the inputs at module level and defines `case(...)`; `run` is the case's own
+    text, of which it is made; `parameters` are the inputs that `case` takes; `convert` says
+    whether AutoGraph has control flow to convert; `obstacle` why the mode `call` needs
+    expectations of its own.
     """
 
     source: str
+    run: str
     parameters: tuple[str, ...]
     observed: tuple[str, ...]
     convert: bool
     operations: int
-    uses: frozenset[str]
-    steps: tuple[Step, ...] = field(repr=False)
-    dependencies: dict[str, frozenset[str]] = field(repr=False)
     obstacle: str = ""
 
     @cached_property
@@ -55,13 +58,30 @@ class Lowered:
         parts = [PROTOCOL, self.source, self.parameters, sorted(self.observed)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
+    @property
+    def uses(self) -> frozenset[str]:
+        """The names of the framework that the program uses, without the `tf.`."""
+        return names_of_framework(ast.parse(self.source))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of `source`, by its lines: setup's, then those of `case`."""
+        *head, function = ast.parse(self.source).body
+        assert isinstance(function, ast.FunctionDef)
+        return (*steps_of(head), *steps_of(function.body[:-1]))
+
+    @property
+    def dependencies(self) -> dict[str, frozenset[str]]:
+        """For each name, the labels of the steps that its value can depend on."""
+        return dependencies(ast.parse(self.run).body)
+
     def step_at(self, line: int | None) -> str | None:
         """The label of the step on a line of `source`; None where the line belongs to none."""
         covering = [step for step in self.steps if line and step.line <= line <= step.end_line]
         return covering[-1].label if covering else None
 
 
-@cache
+@lru_cache(RECENT)
 def _lower(case: Case, call: bool) -> Lowered:
     guarded = {name for name in case.observed if _expects(case, name, ExpectedError)}
     if not call:
@@ -95,17 +115,13 @@ def _lowered(case: Case, run: str, guarded: set[str]) -> Lowered:
         f"def case({', '.join(parameters)}):",
         *_indented([*body, f"return {{{observed}}}"]),
     ]
-    source = "\n".join([*head, "", "", *function] if head else function) + "\n"
-    lowered = ast.parse(source)
     return Lowered(
-        source=source,
+        source="\n".join([*head, "", "", *function] if head else function) + "\n",
+        run=case.run,
         parameters=parameters,
         observed=case.observed,
         convert=has_control_flow(tree) or has_control_flow(setup),
         operations=count_operations(ast.parse(case.run)),
-        uses=names_of_framework(lowered),
-        steps=tuple(_steps(lowered)),
-        dependencies=dependencies(ast.parse(case.run).body),
     )
 
 
@@ -173,13 +189,6 @@ def _indented(lines: list[str]) -> list[str]:
 
 def _margin(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" "))]
-
-
-def _steps(tree: ast.Module) -> list[Step]:
-    """The steps of a lowered text by its own lines: setup's, then those of `case`."""
-    *head, function = tree.body
-    assert isinstance(function, ast.FunctionDef)
-    return [*steps_of(head), *steps_of(function.body[:-1])]
 
 
 def _construction(item: Input) -> str:

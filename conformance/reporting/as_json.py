@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from dataclasses import fields
 from typing import Any
 
@@ -11,6 +9,9 @@ from conformance import __version__
 from conformance.corpus import VERSION as CORPUS
 from conformance.judging.mismatch import Mismatch
 from conformance.reporting.baseline_text import baseline_counts, standing_of
+from conformance.reporting.difference_blocks import Known
+from conformance.reporting.difference_json import change_document
+from conformance.reporting.json_text import dumped
 from conformance.reporting.summary import (
     Standing,
     replay_command,
@@ -19,6 +20,7 @@ from conformance.reporting.summary import (
     show_command,
     standings,
 )
+from conformance.runs.difference import changes_between_versions
 from conformance.runs.events import Cell
 from conformance.runs.results import EXIT_CODES, ORACLE_LABEL, Judged, Results
 
@@ -44,6 +46,8 @@ def document(results: Results) -> dict[str, Any]:
                     note, reason, seconds, program, file, line, show, replay}], one for each cell
     mismatches    [{kind, name, path, index, expected, got, difference, bound, floor, note}]
     stale         [{case, target, mode}], cells of the record that were not judged
+    changes       [{old, new, compared, counts: {class: cells}, changes}], from each version of a
+                  target to the next; a change is as `gradconf diff --format json` has it
 
     A cell's `baseline` is its standing beside the baseline: known, worse, better, new case, null.
     `note` is the judge's, `reason` is what the run said of a cell without an answer. A number that
@@ -67,12 +71,13 @@ def document(results: Results) -> dict[str, Any]:
         "baseline": _baseline(results),
         "cells": [_cell(judged, results) for judged in results.cells],
         "stale": [_named(cell) for cell in results.stale],
+        "changes": _changes(results),
     }
 
 
 def write_json(results: Results) -> str:
     """The document as text: ASCII, so that no terminal obeys what a target wrote."""
-    return json.dumps(_finite(document(results)), indent=1, allow_nan=False) + "\n"
+    return dumped(document(results))
 
 
 def _target(results: Results, standing: Standing) -> dict[str, Any]:
@@ -133,19 +138,23 @@ def _cell(judged: Judged, results: Results) -> dict[str, Any]:
     }
 
 
+def _changes(results: Results) -> list[dict[str, Any]]:
+    known = Known.of(results)
+    return [
+        {
+            "old": found.old.title,
+            "new": found.new.title,
+            "compared": found.compared,
+            "counts": found.counts,
+            "changes": [change_document(change, found, known) for change in found.changes],
+        }
+        for found in changes_between_versions(results)
+    ]
+
+
 def _named(cell: Cell) -> dict[str, str]:
     return {"case": cell.case, "target": cell.target, "mode": cell.mode}
 
 
 def _mismatch(mismatch: Mismatch) -> dict[str, Any]:
     return {field.name: getattr(mismatch, field.name) for field in fields(mismatch)}
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value

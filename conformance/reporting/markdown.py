@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from conformance import __version__
 from conformance.corpus import VERSION
 from conformance.reporting.baseline_text import baseline_lines
-from conformance.reporting.style import KEPT, printable
+from conformance.reporting.difference_blocks import Known, counted_changes
+from conformance.reporting.difference_markdown import change_markdown
+from conformance.reporting.markup import MOST, code, escaped, fenced
+from conformance.reporting.style import KEPT
 from conformance.reporting.summary import (
     BESIDE,
     LABELS,
@@ -27,11 +29,9 @@ from conformance.reporting.summary import (
     standings,
 )
 from conformance.reporting.tables import counted
+from conformance.runs.difference import changes_between_versions
 from conformance.runs.results import Results
 
-MOST = 900_000
-"""Characters of blocks after which the rest is counted: a job summary holds a megabyte."""
-SPECIAL = re.compile(r"""[\\`*_{}\[\]<>#|~&@:$"']|(?<=www)\.""")
 STALE = 20
 BASELINE = 100
 
@@ -49,6 +49,7 @@ def _document(results: Results) -> Iterator[str]:
     yield from _blocks("Falls short", shortfalls(results), results)
     yield from _blocks("Falls short in new cases", new_cases(results), results)
     yield from _blocks("At fault: the suite, the oracle or an adapter", faults(results), results)
+    yield from _changes(results)
     yield from _stale(results)
     yield from _versions(results)
     yield f"\n**{results.word}**"
@@ -93,6 +94,14 @@ def _versions(results: Results) -> Iterator[str]:
         yield f"- record: {code(results.record)}"
 
 
+def _changes(results: Results) -> Iterator[str]:
+    known = Known.of(results)
+    for found in changes_between_versions(results):
+        yield f"\n### From {code(found.old.title)} to {code(found.new.title)}"
+        yield f"\n{counted_changes(found)}"
+        yield from change_markdown(found, known)
+
+
 def _stale(results: Results) -> Iterator[str]:
     if results.stale:
         yield f"\n### Stale ({len(results.stale)})\n"
@@ -130,32 +139,3 @@ def _block(block: Block) -> Iterator[str]:
     yield fenced(block.first.lowered.source.splitlines(), "python")
     yield fenced([block.show, block.replay], "sh")
     yield "\n</details>"
-
-
-# ----- what cannot be trusted -----
-
-
-def escaped(text: object) -> str:
-    """Text in which nothing is markup, wherever it stands: each special character is an entity."""
-    return SPECIAL.sub(lambda found: f"&#{ord(found.group())};", printable(text))
-
-
-def code(text: object) -> str:
-    """Text in which nothing is markup, shown as code: nobody is mentioned in it either."""
-    return f"<code>{escaped(text)}</code>"
-
-
-def fenced(lines: Sequence[str], language: str) -> str:
-    """Lines in a code block that none of them can end."""
-    text = "\n".join(_line(line) for line in lines)
-    fence = "`" * max(3, _longest_run(text) + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
-
-
-def _line(line: str) -> str:
-    indent = line[: len(line) - len(line.lstrip(" "))]
-    return indent + printable(line)
-
-
-def _longest_run(text: str) -> int:
-    return max(map(len, re.findall("`+", text)), default=0)

@@ -8,6 +8,7 @@ from typing import TextIO
 from conformance import __version__
 from conformance.corpus import VERSION
 from conformance.reporting.baseline_text import baseline_lines
+from conformance.reporting.difference_text import version_lines
 from conformance.reporting.progress import Progress
 from conformance.reporting.style import (
     KEPT,
@@ -70,6 +71,7 @@ def report_lines(results: Results, style: Style, limit: int | None = None) -> It
     yield from _blocks(NEW_CASES, new_cases(results), results, style, limit)
     at_fault = "at fault: the suite, the oracle or an adapter, not the target"
     yield from _blocks(at_fault, faults(results), results, style, limit)
+    yield from version_lines(results, style)
     yield from _heading("cells", style)
     yield from table(rows_of(results), names_of(results), style)
     yield ""

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from conformance.judging.answer import Answer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """Case x target x mode: the one thing that is counted."""
 
@@ -21,7 +21,7 @@ class Cell:
         return f"{self.case} [{self.target}:{self.mode}]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TargetReady:
     """A target's worker has started; `about` is what it says of itself (version, python, ...)."""
 
@@ -29,7 +29,7 @@ class TargetReady:
     about: Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TargetFailed:
     """A target's worker cannot be started."""
 
@@ -37,7 +37,7 @@ class TargetFailed:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Answered:
     """One cell has its answer.
 

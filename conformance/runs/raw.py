@@ -14,6 +14,7 @@ MANY_OPERATIONS = 6
 """A record does not say how many operations a program has: the wider bound is taken."""
 ENDING = "(the case's end)"
 """The name under which the error that ended a case is compared."""
+LOST: Observation = {"kind": "not_observed"}
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ def differences(old: Answer, new: Answer, mode: str) -> Differing | None:
     return Differing(tuple(found)) if found else None
 
 
+def observed(answer: Answer, name: str) -> Observation:
+    """What an answer says under a name, or at the case's end; a name that it lacks is lost."""
+    return _all_of(answer).get(name, LOST)
+
+
 def _all_of(answer: Answer) -> dict[str, Observation]:
     return {**answer.observations, ENDING: answer.error or {"kind": "none"}}
 
@@ -56,9 +62,8 @@ def _mismatches(
 ) -> list[Mismatch]:
     """A bound is relative to the old value, a message to its start: so this has a direction."""
     bounds = bounds_for(mode, MANY_OPERATIONS)
-    lost: Observation = {"kind": "not_observed"}
     found: list[Mismatch] = []
     for name in old | new:
-        expected = expectation_of(old.get(name, lost))
-        found += compare(expected, new.get(name, lost), bounds, name=name).mismatches
+        expected = expectation_of(old.get(name, LOST))
+        found += compare(expected, new.get(name, LOST), bounds, name=name).mismatches
     return found

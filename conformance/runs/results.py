@@ -39,15 +39,19 @@ EXIT_CODES: Mapping[Word, int] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Judged:
     """A cell with its answer and what the judge says of it."""
 
     cell: Cell
     case: Case
-    lowered: Lowered
     answer: Answer
     judgement: Judgement
+
+    @property
+    def lowered(self) -> Lowered:
+        """The program that ran; made again where many others came after it."""
+        return lower(self.case, self.cell.mode)
 
     @property
     def verdict(self) -> Verdict:
@@ -196,7 +200,7 @@ class Reviewer:
         given = (case, cell.mode, event.answer, oracle, lowered.operations, lowered.dependencies)
         covering = self._covering(cell)
         judgement = apply(judge(*given), covering, *given)
-        judged = Judged(cell, case, lowered, event.answer, judgement)
+        judged = Judged(cell, case, event.answer, judgement)
         self.results.judged.append(judged)
         return judged
 

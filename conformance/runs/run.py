@@ -25,7 +25,7 @@ RECYCLE_AFTER = 2_000
 """Cells after which a worker is replaced: XLA keeps a quarter of a megabyte for each one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Job:
     """One cell to ask for."""
 

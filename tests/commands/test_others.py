@@ -1,4 +1,4 @@
-"""list, show, check, report, diff, targets: each does what its help says, and refuses the rest."""
+"""list, show, check, report, targets: each does what its help says, and refuses the rest."""
 
 from __future__ import annotations
 
@@ -134,46 +134,6 @@ def test_a_case_that_changed_is_stale_and_not_judged(
     report = json.loads(done.stdout)
     assert len(report["cells"]) == 4
     assert len(report["stale"]) == 2, "the cell of each target"
-
-
-def test_diff_of_a_record_with_itself_has_no_changes(gradconf: Program, record: str) -> None:
-    done = gradconf("diff", record, record)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (
-        0,
-        "0 of 6 cells changed, 0 added, 0 removed",
-    )
-
-
-def test_diff_shows_both_answers(gradconf: Program, tmp_path: Path, corpus: str) -> None:
-    tape = tmp_path / "tape.py"
-    for name, record in (("prints_noise", "old.jsonl"), ("none_is_zero", "new.jsonl")):
-        tape.write_text((BROKEN / f"{name}.py").read_text())
-        gradconf("run", str(tape), "--corpus", corpus, "--output", record)
-    done = gradconf("diff", "old.jsonl", "new.jsonl")
-    assert "none: 1" in done.stdout
-    assert "unconnected/other/other_source" in done.stdout
-    assert "was None" in done.stdout
-    assert "now 0.0" in done.stdout
-    assert "1 of 6 cells changed" in done.stdout
-
-
-def test_diff_of_a_cut_record_is_untrustworthy(
-    gradconf: Program, tmp_path: Path, record: str
-) -> None:
-    lines = Path(record).read_text().splitlines(keepends=True)
-    (tmp_path / "cut.jsonl").write_text("".join(lines[:-1]))
-    done = gradconf("diff", record, "cut.jsonl")
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (4, "untrustworthy")
-
-
-def test_diff_of_what_has_nothing_in_common(
-    gradconf: Program, tmp_path: Path, corpus: str, record: str
-) -> None:
-    gradconf("run", "reference", "basics", "--corpus", corpus, "--output", "part.jsonl")
-    text = (tmp_path / "part.jsonl").read_text().replace('"basics/', '"elsewhere/')
-    (tmp_path / "part.jsonl").write_text(text)
-    done = gradconf("diff", record, "part.jsonl")
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (3, "nothing_ran")
 
 
 def test_targets_names_what_can_be_asked(gradconf: Program) -> None:
