@@ -40,7 +40,15 @@ def known_deviations(cases: Sequence[Case], folder: Path | None = None) -> list[
 def record_at(*paths: str) -> Record:
     """The record of a file; or that of a run whose shards are these files, or in these folders."""
     try:
-        return merged([read_record(file) for path in paths for file in _files(Path(path))])
+        return merged([record for path in paths for record in records_in(Path(path))])
+    except RecordError as error:
+        raise UsageError(str(error)) from error
+
+
+def records_in(path: Path) -> list[Record]:
+    """The record of a file, or every record of a folder."""
+    try:
+        return [read_record(file) for file in _files(path)]
     except RecordError as error:
         raise UsageError(str(error)) from error
 
