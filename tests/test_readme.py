@@ -31,14 +31,31 @@ def test_ci_runs_the_two_commands_of_the_readme() -> None:
     assert second in run
 
 
-@pytest.mark.parametrize("line", [c for c in commands_of(README) if c.startswith("gradconf ")])
-def test_a_command_of_the_readme_can_be_parsed(line: str) -> None:
-    name, *words = shlex.split(line, comments=True)[1:]
-    assert name in COMMANDS
-    command = importlib.import_module(f"conformance.commands.{name}")
-    parser = Parser(prog=name)
-    command.add_arguments(parser)
-    parser.parse_args(words)
+def lines_with_gradconf(file: str) -> list[str]:
+    """The calls of gradconf in a file of commands, as a shell or tox would make them."""
+    text = (ROOT / file).read_text(encoding="utf-8").replace("\\\n", " ")
+    found = re.findall(r"(?:^|: )\s*(gradconf \S+ .+)$", text, re.MULTILINE)
+    plain = [re.sub(r"\{posargs:?|[{}]", " ", line.replace("{env_tmp_dir}", ".")) for line in found]
+    return [re.split(r" (?:\|\||>)", line)[0] for line in plain]
+
+
+CALLS = {
+    "README.md": [c for c in commands_of(README) if c.startswith("gradconf ")],
+    "tox.ini": lines_with_gradconf("tox.ini"),
+    ".github/workflows/versions.yml": lines_with_gradconf(".github/workflows/versions.yml"),
+}
+
+
+@pytest.mark.parametrize("file", CALLS)
+def test_every_call_of_gradconf_can_be_parsed(file: str) -> None:
+    assert len(CALLS[file]) >= 3
+    for line in CALLS[file]:
+        name, *words = shlex.split(line, comments=True)[1:]
+        assert name in COMMANDS, line
+        command = importlib.import_module(f"conformance.commands.{name}")
+        parser = Parser(prog=name)
+        command.add_arguments(parser)
+        parser.parse_args(words)
 
 
 def test_the_readme_shows_every_command() -> None:

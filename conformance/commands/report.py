@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help=f"{HISTORY} takes the records of several versions of one target",
     )
+    parser.add_argument("--output", metavar="FILE", help="where the report goes instead of stdout")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     cases = corpus(folder)
     results = results_of(record_at(*arguments.record), cases, known_deviations(cases, folder))
     results.baseline = baseline_of(arguments, cases, list(results.asked))
-    sys.stdout.write(render(results, arguments.format))
+    _write(render(results, arguments.format), arguments.output)
     return EXIT_CODES[results.word]
 
 
@@ -61,6 +62,17 @@ def _history(arguments: argparse.Namespace) -> int:
         releases.sort(key=lambda release: version_key(release.version))
     except ValueError as error:
         raise UsageError(f"{HISTORY} takes records of targets with a version: {error}") from error
-    sys.stdout.write(history(releases, {case.id: case for case in cases}, deviations))
+    document = history(releases, {case.id: case for case in cases}, deviations)
+    _write(document, arguments.output)
     complete = all(release.results.complete for release in releases)
     return EXIT_CODES["conforms" if complete else "untrustworthy"]
+
+
+def _write(report: str, output: str | None) -> None:
+    if output is None:
+        sys.stdout.write(report)
+        return
+    try:
+        Path(output).write_text(report, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output {output}: {error.strerror}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ from conformance.reporting.style import cut
 from conformance.reporting.summary import plural
 from conformance.runs.changes import REWORDED, name_of
 from conformance.runs.difference import difference, side_of
+from conformance.runs.events import Cell
 from conformance.runs.record import Record
 from conformance.runs.repeating import unstable_cells
 from conformance.runs.results import ORACLE_LABEL, RAN, Judged, Results
@@ -53,6 +55,15 @@ class Release:
         """The version that the worker told."""
         return str(self.about.get("version") or "")
 
+    def falls_short(self, cell: Cell) -> bool:
+        """Whether the target falls short in the case and mode of a cell."""
+        return (cell.case, cell.mode) in self._short
+
+    @cached_property
+    def _short(self) -> frozenset[tuple[str, str]]:
+        short = filter(self.results.falls_short_by, self.results.cells)
+        return frozenset((judged.cell.case, judged.cell.mode) for judged in short)
+
 
 def history(
     releases: Sequence[Release], cases: Mapping[str, Case], deviations: Sequence[Deviation]
@@ -84,9 +95,9 @@ def _releases(releases: Sequence[Release]) -> Iterator[str]:
         numbers = [
             *(_passed(_of_mode(release, mode)) for mode in MODES),
             counts.get("known_deviation", 0),
-            sum(map(release.results.falls_short_by, release.results.judged)),
+            sum(map(release.results.falls_short_by, release.results.cells)),
             len(unstable_cells(release.results)),
-            len(release.results.stale),
+            sum(cell.target == release.label for cell in release.results.stale),
         ]
         cells = " | ".join(map(str, numbers))
         yield f"| {escaped(release.version)} | {cells} | {escaped(_surroundings(release.about))} |"
@@ -125,7 +136,7 @@ def _areas(releases: Sequence[Release]) -> Iterator[str]:
             _passed([judged for judged in release.results.cells if judged.case.area == area])
             for release in releases
         )
-        yield f"| [{escaped(area)}](../cases/{area}) | {' | '.join(passed)} |"
+        yield f"| [`{area}`](../cases/{area}) | {' | '.join(passed)} |"
 
 
 # ----- the changelog -----
@@ -179,16 +190,19 @@ def _reason(block: Block, old: Release, new: Release, deviations: Sequence[Devia
             )
     if block.mismatch == REWORDED:
         return "**Only the words of an error:**"
+    if any(release.falls_short(change.cell) for release in (old, new) for change in block.changes):
+        return "**Falls short, and no deviation is documented:**"
     return "**Within the contract, or a deviation on both sides:**"
 
 
-def _order(reason: str) -> tuple[bool, str]:
-    """The explained changes first, mere words last."""
-    return not reason.startswith(("**until", "**since")), reason
+def _order(reason: str) -> tuple[bool, bool, str]:
+    """The explained changes first, then by what stands in bold; mere words come last."""
+    explained = reason.startswith(("**until", "**since"))
+    return not explained, reason.startswith("**Only"), reason
 
 
 def _block(block: Block, case: Case) -> Iterator[str]:
-    link = f"[{escaped(case.id)}](../{case.place.file}#L{case.place.line})"
+    link = f"[`{case.id}`](../{case.place.file}#L{case.place.line})"
     yield f"- {link} in {block.modes}: {escaped(case.title)}"
     for fact in block.facts:
         was, now = (code(cut(value, LONGEST)) for value in (fact.old, fact.new))

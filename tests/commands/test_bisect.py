@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,22 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.runs.bisection import bisect
-from conformance.targets.releases import ordering, release, releases_between
+from conformance.targets.releases import ordering, releases_between
 from tests.commands.corpus import make_corpus
+from tests.commands.versions import RIGHT, keep_ready
 from tests.conftest import Program
 
-ROOT = Path(__file__).parent.parent.parent
-TENSORFLOW = """
-import os
-import reference_impl as tf
-__version__ = {version!r}
-class GradientTape(tf.GradientTape):
-    def gradient(self, *args, **options):
-        return {answer}
-def __getattr__(name):
-    return getattr(tf, name)
-"""
-OLD, NEW = "super().gradient(*args, **options)", "None"
+OLD, NEW = RIGHT, "None"
 WORDS = ("bisect", "basics/squares/square", "tensorflow:eager")
 
 
@@ -73,27 +61,6 @@ def test_the_releases_between_two_are_in_order() -> None:
 @pytest.fixture
 def corpus(tmp_path: Path) -> tuple[str, str]:
     return "--corpus", str(make_corpus(tmp_path))
-
-
-def keep_ready(cache: Path, answers: dict[str, str]) -> None:
-    """Environments whose tensorflow is the oracle, but for what each version answers."""
-    for version, answer in answers.items():
-        folder = cache / "environments" / version
-        (folder / "bin").mkdir(parents=True)
-        (folder / "tensorflow.py").write_text(TENSORFLOW.format(version=version, answer=answer))
-        python = folder / "bin" / "python"
-        python.write_text(f'#!/bin/sh\nPYTHONPATH={folder}:{ROOT} exec {sys.executable} "$@"\n')
-        python.chmod(0o755)
-        wanted = release(version)
-        minor = int(wanted.pythons[-1].partition(".")[2])
-        marker = {
-            "format": 1,
-            "version": version,
-            "interpreter": [str(python), [3, minor, 0]],
-            "requirements": wanted.requirements,
-            "packages": {},
-        }
-        (folder / "gradconf.json").write_text(json.dumps(marker))
 
 
 def ends(good: str, bad: str) -> Sequence[str]:
