@@ -254,9 +254,11 @@ def modes_of(rows: Sequence[Row]) -> list[str]:
 
 
 def counted_changes(found: Difference) -> str:
-    """`779 cells compared: 3 implementation changed, 2 added`."""
-    counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
-    return f"{plural(found.compared, 'cell')} compared: {counts or 'no change'}"
+    """`779 cells compared: 3 implementation changed, 2 added; 1 unstable`."""
+    counts = {kind: f"{count} {kind}" for kind, count in found.counts.items()}
+    unstable = counts.pop("unstable", "")
+    told = "; ".join(filter(None, (", ".join(counts.values()) or "no change", unstable)))
+    return f"{plural(found.compared, 'cell')} compared: {told}"
 
 
 def about_side(side: Side) -> Iterator[str]:

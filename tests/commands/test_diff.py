@@ -70,6 +70,12 @@ def test_a_change_has_both_versions_both_values_its_mode_and_its_title(diff, tmp
     assert lines[-1] == "4 cells compared: 2 implementation changed"
 
 
+def test_what_is_unstable_is_told_apart_from_changes(diff):
+    _, lines = diff(OLD, CHANGED["unstable"])
+    assert "tensorflow 2.21.0 -> 2.8.4; another answer in a fresh process" in lines
+    assert lines[-1] == "2 cells compared: no change; 1 unstable"
+
+
 @pytest.mark.parametrize("name", CHANGED)
 @pytest.mark.parametrize("gated", [*CHANGED, "any"])
 def test_a_class_is_gated_where_it_is_named(diff, name, gated):
