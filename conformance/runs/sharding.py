@@ -14,7 +14,7 @@ from conformance.runs.record import Record, RecordError
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-SHARD = re.compile(r"(\d{1,4})/(\d{1,4})")
+SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
 SAME = ("record", "corpus", "asked")
 """What the headers of one run's shards have in common."""
 
