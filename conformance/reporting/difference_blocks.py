@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from conformance.judging.answer import Answer
+from conformance.judging.answer import Answer, Observation
 from conformance.judging.mismatch import Mismatch
-from conformance.judging.values import describe
+from conformance.judging.values import MalformedObservation, describe, items_of, kind_of
 from conformance.language.case import MODES
 from conformance.reporting.style import columns, printable
 from conformance.reporting.summary import plural, show_command, surroundings
@@ -20,11 +20,14 @@ from conformance.runs.raw import ENDING, observed
 from conformance.runs.results import ORACLE_LABEL, Results
 
 Place: TypeAlias = Literal["OLD", "NEW"]
+Whole: TypeAlias = tuple[Literal["target", "mode", "area", "case"], str, str]
 ELEMENTS = ("value", "zero", "non-finite", "dtype", "shape")
 """Mismatches of one tensor: where it is short, the whole of it says more than its worst element."""
 OTHER = "other"
 LONGEST = 60
 """How many columns a value may take to stand whole."""
+LONGEST_STRUCTURE = 200
+STRUCTURE_DEPTH = 3
 MEANING: Mapping[ChangeClass, str] = {
     "program changed": "the answers are not compared",
     "expectation changed": "the answers are what they were",
@@ -132,8 +135,8 @@ def _fact(mismatch: Mismatch, old: Answer, new: Answer) -> Fact:
     """Whole values where they tell more than the mismatch: short tensors, and errors."""
     if not mismatch.path and mismatch.kind in (*ELEMENTS, "error"):
         seen = (observed(answer, mismatch.name) for answer in (old, new))
-        was, now = (printable(describe(observation)) for observation in seen)
-        if mismatch.kind == "error" or max(columns(was), columns(now)) <= LONGEST:
+        was, now = map(_whole, seen)
+        if mismatch.kind == "error" or all(map(_is_short, (was, now))):
             return Fact(printable(mismatch.name), was, now)
     note = mismatch.note
     if mismatch.kind in ELEMENTS:
@@ -142,6 +145,26 @@ def _fact(mismatch: Mismatch, old: Answer, new: Answer) -> Fact:
             note = f"difference {mismatch.difference:.3g}, bound {mismatch.bound:.3g}"
     was, now = printable(mismatch.expected), printable(mismatch.got)
     return Fact(printable(mismatch.where), was, now, printable(note))
+
+
+def _is_short(value: str) -> bool:
+    """Whether a value may stand whole: one with elements left out may look like another."""
+    return columns(value) <= LONGEST and "..." not in value
+
+
+def _whole(observation: Observation) -> str:
+    """A value with what is in it; that of a structure is not checked yet."""
+    try:
+        return printable(_inside(observation, STRUCTURE_DEPTH), LONGEST_STRUCTURE)
+    except MalformedObservation:
+        return printable(describe(observation))
+
+
+def _inside(observation: Observation, depth: int) -> str:
+    """`[[2.0] (float32), None]`."""
+    if kind_of(observation) not in ("list", "tuple") or not depth:
+        return describe(observation)
+    return f"[{', '.join(_inside(item, depth - 1) for item in items_of(observation))}]"
 
 
 def _outcome(answer: Answer) -> str:
@@ -153,34 +176,42 @@ def _outcome(answer: Answer) -> str:
 
 @dataclass(frozen=True)
 class Absence:
-    """Cells that one side alone has: a whole target, a mode, an area, or a case."""
+    """Cells that one side alone has: a whole target, a mode or an area of it, or else a case."""
 
-    what: str
-    cells: int
+    part: Literal["target", "mode", "area", "case"]
+    target: str
+    name: str
+    cells: tuple[Cell, ...]
     place: Place
 
     def __str__(self) -> str:
-        return f"{self.what}: {plural(self.cells, 'cell')} only in {self.place}"
+        if self.part == "case":
+            modes = ",".join(cell.mode for cell in self.cells)
+            return printable(f"{self.name} [{name_of(self.target)}:{modes}]")
+        what = f"{self.part} {self.name} of {self.target}" if self.name else f"target {self.target}"
+        return printable(f"{what}: {plural(len(self.cells), 'cell')} only in {self.place}")
 
 
 def absences(found: Difference, kind: Literal["removed", "added"]) -> list[Absence]:
-    """For each cell that one side lacks the widest group around it that this side lacks whole."""
+    """For each cell that one side lacks the widest group around it that this side lacks whole.
+
+    The groups come first, then the cases.
+    """
     place: Place = "OLD" if kind == "removed" else "NEW"
     lacking = found.new if kind == "removed" else found.old
     partners = dict(found.pairs if kind == "removed" else [pair[::-1] for pair in found.pairs])
-    present = {part for answered in lacking.cells for part in _parts(answered.cell)}
-    grouped: dict[tuple[str, ...], list[Cell]] = {}
+    present = {whole for answered in lacking.cells for whole in _wholes(answered.cell)}
+    grouped: dict[Whole, list[Cell]] = {}
     for cell in (change.cell for change in found.of(kind)):
         there = replace(cell, target=partners.get(cell.target, ""))
-        wholes = zip(_parts(there), _parts(cell), strict=True)
-        part = next((own for theirs, own in wholes if theirs not in present), None)
-        grouped.setdefault(part or ("case", cell.target, cell.case), []).append(cell)
-    return [
-        Absence(_named(*part, cells=cells), len(cells), place) for part, cells in grouped.items()
-    ]
+        wholes = zip(_wholes(there), _wholes(cell), strict=True)
+        widest = next((own for theirs, own in wholes if theirs not in present), None)
+        grouped.setdefault(widest or ("case", cell.target, cell.case), []).append(cell)
+    groups = [Absence(*whole, tuple(cells), place) for whole, cells in grouped.items()]
+    return sorted(groups, key=lambda group: group.part == "case")
 
 
-def _parts(cell: Cell) -> list[tuple[str, str, str]]:
+def _wholes(cell: Cell) -> list[Whole]:
     """What a cell is a part of, the widest first."""
     area = cell.case.partition("/")[0]
     return [
@@ -188,12 +219,6 @@ def _parts(cell: Cell) -> list[tuple[str, str, str]]:
         ("mode", cell.target, cell.mode),
         ("area", cell.target, area),
     ]
-
-
-def _named(part: str, target: str, within: str, *, cells: Sequence[Cell]) -> str:
-    if part == "case":
-        return printable(f"{within} [{target}:{','.join(cell.mode for cell in cells)}]")
-    return printable(f"{part} {target}" if part == "target" else f"{part} {within} of {target}")
 
 
 # ----- counts, and what each side is -----
@@ -229,9 +254,11 @@ def modes_of(rows: Sequence[Row]) -> list[str]:
 
 
 def counted_changes(found: Difference) -> str:
-    """`779 cells compared: 3 implementation changed, 2 added`."""
-    counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items())
-    return f"{plural(found.compared, 'cell')} compared: {counts or 'no change'}"
+    """`779 cells compared: 3 implementation changed, 2 added; 1 unstable`."""
+    counts = {kind: f"{count} {kind}" for kind, count in found.counts.items()}
+    unstable = counts.pop("unstable", "")
+    told = "; ".join(filter(None, (", ".join(counts.values()) or "no change", unstable)))
+    return f"{plural(found.compared, 'cell')} compared: {told}"
 
 
 def about_side(side: Side) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any
 from conformance.judging.answer import Answer, Observation
 from conformance.language.lowering import Lowered
 from conformance.language.program import Step
+from conformance.untrusted import duration, texts
 
 
 def answer_from(reply: dict[str, Any], lowered: Lowered, mode: str) -> Answer:
@@ -45,8 +46,7 @@ def _parts(
             raise TypeError(f"the observation of {name} has no kind")
     if error is not None and error.get("kind") != "error":
         raise ValueError("the error is no error")
-    warnings = tuple(str(message) for message in reply["warnings"])
-    return observations, error, warnings, float(reply["seconds"])
+    return observations, error, texts(reply["warnings"]), duration(reply["seconds"])
 
 
 def _at_binding(name: str, observation: Observation) -> Observation:

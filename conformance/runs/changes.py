@@ -23,7 +23,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from conformance.judging.mismatch import Mismatch, MismatchClass
 from conformance.runs.events import Answered, Cell
-from conformance.runs.raw import Differing, differences, observed
+from conformance.runs.raw import differences, observed
+from conformance.runs.repeating import unstable
 from conformance.runs.results import ORACLE_LABEL
 
 ChangeClass: TypeAlias = Literal[
@@ -123,7 +124,7 @@ def _between(old: Told, new: Told) -> str:
     name = name_of(new.answered.cell.target)
     if old.version == new.version:
         return f"{name} {new.version}" if new.version else f"{name}, of unknown version"
-    return f"{name} {old.version or 'of unknown version'} -> {new.version or 'unknown version'}"
+    return f"{name} {old.version or 'unknown version'} -> {new.version or 'unknown version'}"
 
 
 def _class_of(old: Told, new: Told) -> tuple[ChangeClass, str]:
@@ -146,12 +147,11 @@ def _class_of(old: Told, new: Told) -> tuple[ChangeClass, str]:
 
 def _wavers(told: Told, other: Told) -> bool:
     """Whether repetitions differ from the answer, or give the other side's."""
+    first, theirs = told.answered.answer, other.answered.answer
     mode = told.answered.cell.mode
-
-    def compared(again: Answered, with_: Told) -> Differing | None:
-        return differences(again.answer, with_.answered.answer, mode)
-
-    return any(compared(again, told) or not compared(again, other) for again in told.repeats)
+    if unstable(first, told.repeats, mode):
+        return True
+    return not all(differences(again.answer, theirs, mode) for again in told.repeats)
 
 
 def _environment(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

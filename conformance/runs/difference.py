@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
@@ -112,13 +112,19 @@ def difference(old: Side, new: Side) -> Difference:
 
 
 def changes_between_versions(results: Results) -> Iterator[Difference]:
-    """The changes from each version of a target to the next, in the order they were asked for."""
+    """The changes from each version of a target to the next, in the order they were asked for.
+
+    One run asks all versions for the same cases: what one of them alone has is no change.
+    """
     by_name: dict[str, list[str]] = {}
     for label in results.asked:
         by_name.setdefault(name_of(label), []).append(label)
     for labels in by_name.values():
         for old, new in pairwise(labels):
-            yield difference(_side_of(results, old), _side_of(results, new))
+            found = difference(_side_of(results, old), _side_of(results, new))
+            both = [change for change in found.changes if change.kind not in ("removed", "added")]
+            if found.compared:
+                yield replace(found, changes=tuple(both))
 
 
 def _side_of(results: Results, label: str) -> Side:

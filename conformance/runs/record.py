@@ -15,12 +15,15 @@ from typing import IO, Any, cast, get_args
 from conformance import __version__
 from conformance.corpus import VERSION, corpus_hash
 from conformance.judging.answer import Answer, Outcome
+from conformance.judging.values import clean
 from conformance.language.case import Case
 from conformance.runs.events import Answered, Cell, Event, TargetReady
 from conformance.targets.specification import Target
+from conformance.untrusted import duration, mapping, parse_json, text, texts
 
 FORMAT = 1
 MAX_LINE = 64 * 1024 * 1024
+MAX_LENGTH = 1024 * 1024 * 1024
 CUT_SHORT: dict[str, Any] = {}
 """Stands for the rest of a record that cannot be uncompressed."""
 
@@ -164,6 +167,7 @@ def read_record(path: Path) -> Record:
     header = next(lines, (1, {}))[1]
     if header.get("record") != FORMAT:
         raise RecordError(f"{path}:1: not a gradconf record of format {FORMAT}")
+    known = _checked_header(header, path)
     targets: dict[str, Mapping[str, Any]] = {}
     failed: dict[str, str] = {}
     answers: dict[Cell, Answered] = {}
@@ -174,13 +178,16 @@ def read_record(path: Path) -> Record:
             if line is CUT_SHORT:
                 footer = None
             elif "footer" in line:
-                footer = _mapping(line["footer"])
+                footer = mapping(line["footer"])
+                duration(footer.get("seconds"))
             elif "failed" in line:
-                failed[str(line["target"])] = str(line["failed"])
+                failed[text(line["target"])] = text(line["failed"])
             elif "about" in line:
-                targets[str(line["target"])] = _mapping(line["about"])
+                targets[text(line["target"])] = mapping(line["about"])
             else:
                 answered = _answered(line)
+                if answered.cell.target not in known:
+                    raise ValueError(f"an answer of {answered.cell.target}, which was not asked")
                 if answered.repeat:
                     repeats.setdefault(answered.cell, []).append(answered)
                 elif answered.cell in answers:
@@ -188,10 +195,24 @@ def read_record(path: Path) -> Record:
                 else:
                     answers[answered.cell] = answered
         except (KeyError, TypeError, ValueError) as error:
-            raise RecordError(f"{path}:{number}: not a record's line: {error!r}") from error
+            raise RecordError(f"{path}:{number}: not a record's line: {_told(error)}") from error
     complete, reason, seconds = _ending(footer, len(answers))
     found = tuple(answers.values())
     return Record(str(path), header, targets, found, repeats, complete, reason, seconds, failed)
+
+
+def _checked_header(header: Mapping[str, Any], path: Path) -> set[str]:
+    """The targets that a record can have answers of."""
+    try:
+        texts(header.get("command", []))
+        asked = {text(item["target"]): texts(item["modes"]) for item in header["asked"]}
+    except (KeyError, TypeError) as error:
+        raise RecordError(f"{path}:1: not a record's header: {_told(error)}") from error
+    return {*asked, "reference"}
+
+
+def _told(error: Exception) -> str:
+    return clean(repr(error))
 
 
 def _ending(footer: Mapping[str, Any] | None, cells: int) -> tuple[bool, str, float]:
@@ -200,30 +221,27 @@ def _ending(footer: Mapping[str, Any] | None, cells: int) -> tuple[bool, str, fl
     if footer.get("cells") != cells:
         return False, f"damaged: {cells} cells of {footer.get('cells')}", 0.0
     reason = str(footer.get("reason", ""))
-    return footer.get("complete") is True, reason, float(footer.get("seconds", 0.0))
+    return footer.get("complete") is True, reason, float(footer["seconds"])
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         with _open(path, "rt") as file:
-            number = 0
-            while text := file.readline(MAX_LINE):
+            number = length = 0
+            while line := file.readline(MAX_LINE):
                 number += 1
-                if not text.endswith("\n"):
+                length += len(line)
+                if length > MAX_LENGTH:
+                    raise RecordError(f"{path}:{number}: longer than {MAX_LENGTH:,} characters")
+                if not line.endswith("\n"):
                     return  # the line that was being written when the run ended
-                yield number, _mapping(json.loads(text))
+                yield number, mapping(parse_json(line))
     except EOFError:  # a compressed record that was cut short, be it after its last line
         yield 0, CUT_SHORT
     except (OSError, zlib.error) as error:
         raise RecordError(f"{path}: cannot be read: {error}") from error
-    except (ValueError, TypeError, RecursionError) as error:
-        raise RecordError(f"{path}: not JSON Lines: {error}") from error
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise TypeError(f"expected an object, got {type(value).__name__}")
-    return value
+    except (ValueError, TypeError) as error:
+        raise RecordError(f"{path}: not JSON Lines: {_told(error)}") from error
 
 
 def _answered(line: Mapping[str, Any]) -> Answered:
@@ -231,20 +249,20 @@ def _answered(line: Mapping[str, Any]) -> Answered:
     if outcome not in get_args(Outcome):
         raise ValueError(f"no outcome named {outcome!r}")
     observations = {
-        str(name): _mapping(observation)
-        for name, observation in _mapping(line.get("observations", {})).items()
+        name: mapping(observation)
+        for name, observation in mapping(line.get("observations", {})).items()
     }
     error = line.get("error")
     answer = Answer(
         outcome,
         observations,
-        None if error is None else _mapping(error),
-        tuple(str(message) for message in line.get("warnings", [])),
-        str(line.get("detail", "")),
-        float(line.get("seconds", 0.0)),
+        None if error is None else mapping(error),
+        texts(line.get("warnings", [])),
+        text(line.get("detail", "")),
+        duration(line.get("seconds", 0.0)),
     )
-    cell = Cell(str(line["case"]), str(line["target"]), str(line["mode"]))
+    cell = Cell(text(line["case"]), text(line["target"]), text(line["mode"]))
     repeat = line.get("repeat", 0)
     if not isinstance(repeat, int) or repeat < 0:
         raise ValueError(f"{repeat!r} is no number of a repetition")
-    return Answered(cell, str(line["program"]), answer, str(line["expectation"]), repeat)
+    return Answered(cell, text(line["program"]), answer, text(line["expectation"]), repeat)

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from conformance.language.lowering import PROTOCOL
 from conformance.targets.specification import Target
+from conformance.untrusted import parse_json, texts
 
 INSIDE = Path(__file__).parent / "inside"
 START_TIMEOUT = 180.0
@@ -87,6 +88,11 @@ class Session:
         if reply.get("protocol") != PROTOCOL:
             self.close()
             raise WorkerError(f"{self.target.label}: the worker speaks another protocol")
+        try:
+            texts(reply.get("lacks"))
+        except TypeError as error:
+            self.close()
+            raise WorkerError(f"{self.target.label}: what it lacks is no list of names") from error
         self.about = reply
         return reply
 
@@ -106,11 +112,11 @@ class Session:
         deadline = time.monotonic() + timeout
         try:
             self._send(json.dumps(request).encode() + b"\n", deadline)
-            reply = json.loads(self._read_line(deadline))
+            reply = parse_json(self._read_line(deadline))
         except ReplyTooLong:
             self.close()
             raise WorkerError(f"the worker's reply is longer than {MAX_REPLY:,} bytes") from None
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             self.close()
             raise WorkerError("the worker's reply is not a line of JSON") from error
         except (BrokenPipeError, EOFError):

@@ -27,3 +27,12 @@ def left(mark: str, seconds: float = 20.0) -> list[int]:
     while (found := marked(mark)) and time.monotonic() < deadline:
         time.sleep(0.02)
     return found
+
+
+def parent_of(process: int) -> int | None:
+    """The parent of a process; None where it has ended."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    return int(stat.rpartition(")")[2].split()[1])

@@ -93,7 +93,7 @@ def test_stale_cells_are_counted_and_a_cut_record_is_not_trusted(
     text = shown(gradconf, "reports")
     assert row(text, "| 2.9.3 |")[1:9] == ["2", "", "", "", "0", "0", "0", "1"]
     whole = (records / "2.9.3.jsonl.gz").read_bytes()
-    (records / "2.9.3.jsonl.gz").write_bytes(whole[: len(whole) // 2])
+    (records / "2.9.3.jsonl.gz").write_bytes(whole[:-40])
     cut = gradconf("report", "reports", "--format", "history", "--corpus", "cases")
     assert cut.returncode == 4
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from conformance.judging.answer import Answer
+from conformance.language.case import MODES
 from conformance.runs.difference import Side, difference
 from conformance.runs.events import Answered, Cell, TargetReady
 from conformance.runs.record import RecordWriter
+from conformance.targets.specification import Target
 from tests.judging.wire import tensor
 
 ABOUT = {
@@ -55,7 +57,8 @@ def kind(old, new):
 
 def written(path, of, *, finish=True):
     """The record of a side, as a run writes it."""
-    writer = RecordWriter(path, [], [], ["run"])
+    asked = [Target(label, label, MODES) for label in of.targets]
+    writer = RecordWriter(path, [], asked, ["run"])
     for label, about in of.targets.items():
         writer.write(TargetReady(label, about))
     for answered in (*of.answers, *(again for found in of.repeats.values() for again in found)):

@@ -320,6 +320,16 @@ def test_a_run_of_one_version_has_no_changes():
     assert list(changes_between_versions(results_from(answers))) == []
 
 
+def test_what_one_version_of_a_run_was_not_asked_is_no_change():
+    labels = ["tensorflow==2.8.4", "tensorflow==2.21.0"]
+    lost = {"eager": LOST, "graph": RIGHT}
+    not_run = {"eager": Answer("not_run"), "graph": Answer("not_run")}
+    for one, compared in (({"eager": LOST, "graph": Answer("not_run")}, [1]), (not_run, [])):
+        answers = {labels[0]: {"one": lost}, labels[1]: {"one": one}}
+        found = list(changes_between_versions(results_from(answers, modes=("eager", "graph"))))
+        assert [(d.compared, d.changes) for d in found] == [(n, ()) for n in compared]
+
+
 def test_the_repetitions_of_a_run_tell_what_is_unstable():
     labels = ["tensorflow==2.8.4", "tensorflow==2.21.0"]
     results = results_from({labels[0]: {"one": RIGHT}, labels[1]: {"one": WRONG}}, modes=("eager",))
