@@ -94,8 +94,7 @@ class Change:
     def _is_reworded(self, mismatch: Mismatch) -> bool:
         """Whether an error of one class stands on both sides."""
         old, new = (observed(side.answer, mismatch.name) for side in (self.old, self.new) if side)
-        both_errors = old["kind"] == new["kind"] == "error"
-        return both_errors and old["type"] == new["type"] and not mismatch.path
+        return old["kind"] == new["kind"] == "error" and bool(old["type"] == new["type"])
 
 
 def name_of(label: str) -> str:

@@ -99,6 +99,23 @@ def test_what_an_error_took_away_is_shown_with_all_that_was_in_it():
     assert "g: ValueError: no -> [ValueError: no, None]" in text
 
 
+def test_a_structure_that_cannot_be_read_is_named_by_its_kind():
+    old, new = (
+        Answer("answered", {"g": g})
+        for g in (error("ValueError", "no"), listing({"kind": "tensor"}))
+    )
+    text = text_of(side(cell(old)), side(cell(new), about=OLDER))
+    assert "g: ValueError: no -> a list of 1" in text
+
+
+def test_modes_that_nobody_knows_are_counted_together():
+    old = side(cell(1.0), *(cell(1.0, mode=mode) for mode in ("jit", "pmap")))
+    new = side(cell(1.0), *(cell(2.0, mode=mode) for mode in ("jit", "pmap")), about=OLDER)
+    text = text_of(old, new)
+    assert "class                   area  other  cells\n" in text
+    assert "implementation changed  area      2      2\n" in text
+
+
 def test_colours_are_for_those_who_have_them():
     old, new = side(cell(1.0)), side(cell(2.0), about=OLDER)
     plain, coloured = text_of(old, new), text_of(old, new, Style(colour=True))

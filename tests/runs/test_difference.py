@@ -141,6 +141,8 @@ def test_an_unstable_cell_that_answers_the_same_is_no_change():
 def test_the_oracle_may_be_unstable_too():
     old = side(cell(1.0, target="reference"), repeats=(2.0,))
     assert kind(old, side(cell(2.0, target="reference"))) == "unstable"
+    old = side(cell(1.0, target="reference"), cell(3.0), repeats=(2.0,))
+    assert kind(old, side(cell(2.0, target="reference"), cell(3.0))) == "unstable"
 
 
 def test_a_repetition_that_is_within_the_bounds_of_both_is_a_sign_too():

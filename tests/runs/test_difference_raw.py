@@ -74,6 +74,13 @@ def test_old_and_new_stay_apart_whichever_side_says_more():
         assert ("more" in mismatch.got) == (new is long)
 
 
+def test_every_name_of_either_side_is_told():
+    old = Answer("answered", {"g": NONE, "only_old": NONE})
+    new = Answer("answered", {"g": tensor([1.0]), "only_new": NONE})
+    names = {mismatch.name for mismatch in differences(old, new, "eager").mismatches}
+    assert names == {"g", "only_old", "only_new"}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
