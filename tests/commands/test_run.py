@@ -50,6 +50,7 @@ def test_1_falls_short_by_hanging(gradconf: Program, corpus: str) -> None:
         (("run", "reference", "--jbos", "2"), "did you mean --jobs?"),
         (("run", "reference", "--jobs", "0"), "must be above zero"),
         (("run", "reference", "--output", "/no/such/folder/r.jsonl"), "No such file"),
+        (("run", "reference", "--output", "/dev/full"), "/dev/full: cannot be written: No space"),
         (("run", "reference", "reference"), "named twice"),
         (("run", "reference", "--corpus", "nowhere"), "no such folder"),
         (("rnu",), "did you mean run?"),

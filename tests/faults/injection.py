@@ -127,18 +127,18 @@ SURVIVED, LOST_ONE = frozenset({0}), frozenset({0, 1, 4})
 INTERRUPTED, UNTRUSTWORTHY = frozenset({0, 130}), frozenset({0, 4})
 FAULTS = (
     Fault("worker SIGKILL", to_worker(signal.SIGKILL), LOST_ONE),
+    Fault("host SIGKILL", to_host(signal.SIGKILL), frozenset({0, -signal.SIGKILL})),
+    Fault("disk full", fill_disk, UNTRUSTWORTHY),
+    Fault("host SIGTERM", to_host(signal.SIGTERM), INTERRUPTED),
     Fault("worker SIGSEGV", to_worker(signal.SIGSEGV), LOST_ONE),
     Fault("worker SIGTERM", to_worker(signal.SIGTERM), LOST_ONE),
     Fault("worker SIGSTOP", pause_worker, LOST_ONE, timeout=BRIEF),
     Fault("keeper SIGKILL", to_keeper(signal.SIGKILL), LOST_ONE, daemon=False),
     Fault("keeper SIGTERM", to_keeper(signal.SIGTERM), LOST_ONE),
-    Fault("host SIGKILL", to_host(signal.SIGKILL), frozenset({0, -signal.SIGKILL})),
-    Fault("host SIGTERM", to_host(signal.SIGTERM), INTERRUPTED),
     Fault("host SIGINT", to_host(signal.SIGINT), INTERRUPTED),
     Fault("host stopped and continued", pause_host, SURVIVED, timeout=BRIEF),
     Fault("stdout closed", stop_reading, SURVIVED, closes="stdout"),
     Fault("stderr closed", stop_reading, SURVIVED, closes="stderr"),
-    Fault("disk full", fill_disk, UNTRUSTWORTHY),
     Fault("folder removed", remove_folder, UNTRUSTWORTHY),
 )
 NONE = Fault("none", lambda run: None, SURVIVED)

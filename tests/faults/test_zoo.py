@@ -23,6 +23,7 @@ TIMEOUT = 2.0
 ZOO = [
     ("dies", "crash", "ended by signal SIGABRT"),
     ("segfaults", "crash", "ended by signal SIGSEGV"),
+    ("ends_by_a_nameless_signal", "crash", "ended by signal 40"),
     ("exits", "crash", "ended with exit code 7"),
     ("says_half", "crash", "ended with exit code 0 in the middle of a reply"),
     ("closes_descriptors", "crash", "ended with exit code 1"),

@@ -131,7 +131,7 @@ def children_of(pid: int) -> list[str]:
     return [line for line in listed.stdout.splitlines() if "workers/inside" in line]
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_no_worker_outlives_the_program(tmp_path: Path, ending: signal.Signals) -> None:
     marked = tmp_path / "a_marked_target.py"
     marked.write_text((BROKEN / "hangs.py").read_text())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pytest
 
 from conformance.targets.specification import Target, parse_target
 from conformance.workers.session import Session, WorkerCrashed, WorkerError, WorkerHung
+from tests.faults.processes import MARK, left, marked, parent_of
 
 BROKEN = Path(__file__).parent.parent / "broken"
 SOURCE = """x = tf.constant(3.0)
@@ -176,3 +179,41 @@ def test_a_value_that_cannot_be_looked_at_is_no_crash(session: Session) -> None:
     source = SOURCE.replace("    return", "    g = np.array([g, None], dtype=object)\n    return")
     reply = session.ask(request(source), 20)
     assert reply["observations"]["g"] == {"kind": "other", "type": "ndarray"}
+
+
+def worker_of(mark: str) -> int:
+    (worker,) = (
+        process for process in marked(mark) if parent_of(parent_of(process) or 0) == os.getpid()
+    )
+    return worker
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv(MARK, mark := uuid.uuid4().hex)
+    return mark
+
+
+def test_a_worker_that_ended_between_two_cells_is_not_asked(mark: str, session: Session) -> None:
+    session.start()
+    assert session.waits
+    os.kill(worker_of(mark), signal.SIGKILL)
+    assert left(mark) == []
+    assert not session.waits
+
+
+def test_a_worker_that_does_not_read_is_killed(mark: str, session: Session) -> None:
+    session.start()
+    os.kill(worker_of(mark), signal.SIGSTOP)
+    with pytest.raises(WorkerHung):
+        session.ask(request(SOURCE + "#" * 1_000_000), 0.5)
+    assert left(mark) == []
+
+
+def test_where_memory_runs_out_a_worker_goes_before_its_host(session: Session) -> None:
+    session.start()
+    source = SOURCE.replace(
+        "    return", "    g = open('/proc/self/oom_score_adj').read()\n    return"
+    )
+    reply = session.ask(request(source), 20)
+    assert int(reply["observations"]["g"]["value"].strip("'\\n")) >= 500

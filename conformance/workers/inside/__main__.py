@@ -59,7 +59,8 @@ def _be_a_worker(*descriptors: int) -> None:
         os.set_inheritable(descriptor, False)  # a child that holds one would hide this one's end
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a KeyboardInterrupt is the target's own
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "r+") as score:
-        score.write("500")  # where memory runs out, Linux is to end this one and not the host
+        if int(score.read()) < 500:  # where memory runs out, this one is to end and not the host
+            score.write("500")
 
 
 def send(outgoing: int, reply: dict) -> None:
