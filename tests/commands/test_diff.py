@@ -161,6 +161,16 @@ def test_a_mode_an_area_and_a_target_of_one_side_are_one_line_each(diff):
     assert "basics/squares/8 [tensorflow:eager]" in lines
 
 
+def test_a_mode_that_only_one_of_two_versions_has_is_no_other_target(diff):
+    old, new = (
+        side(*(cell(1.0, CASE, f"tensorflow=={version}", mode) for mode in modes))
+        for version, modes in (("2.8.4", ["eager", "xla"]), ("2.21.0", ["eager", "call"]))
+    )
+    _, lines = diff(old, new)
+    assert "mode xla of tensorflow==2.8.4: 1 cell only in OLD" in lines
+    assert "mode call of tensorflow==2.21.0: 1 cell only in NEW" in lines
+
+
 def test_the_json_document_says_it_all(diff):
     dead = cell(Answer("crash", detail="SIGSEGV"), "basics/squares/persistent_square")
     code, lines = diff(
