@@ -24,6 +24,9 @@ START_TIMEOUT = 180.0
 MAX_REPLY = 64 * 1024 * 1024
 KEEPER_TIMEOUT = 5.0
 """Seconds for what is left of a worker to be ended by its keeper."""
+LOOK_EVERY = 1.0
+"""Seconds between two looks at how much a worker has printed."""
+MAX_LOG = 16 * 1024 * 1024
 LOG_TAIL = 2_000
 
 
@@ -190,7 +193,7 @@ class Session:
 
     def _send(self, data: bytes, deadline: float) -> None:
         while data:
-            _wait_for(self._requests, selectors.EVENT_WRITE, deadline)
+            self._wait_for(self._requests, selectors.EVENT_WRITE, deadline)
             data = data[os.write(self._requests, data) :]
 
     def _read_line(self, deadline: float) -> bytes:
@@ -198,7 +201,7 @@ class Session:
         while b"\n" not in chunk:
             if len(self._buffer) > MAX_REPLY:
                 raise ReplyTooLong
-            _wait_for(self._replies, selectors.EVENT_READ, deadline)
+            self._wait_for(self._replies, selectors.EVENT_READ, deadline)
             chunk = os.read(self._replies, 1 << 20)
             if not chunk:
                 raise EOFError
@@ -206,6 +209,25 @@ class Session:
         line, _, rest = self._buffer.partition(b"\n")
         self._buffer = rest
         return bytes(line)
+
+    def _wait_for(self, descriptor: int, event: int, deadline: float) -> None:
+        """Wait until a descriptor is ready, and look once more after the deadline.
+
+        A host that was stopped itself finds its deadline over and the answer there.
+        """
+        while True:
+            left = deadline - time.monotonic()
+            self._bound_log()
+            if _ready(descriptor, event, min(max(0.0, left), LOOK_EVERY)):
+                return
+            if left <= 0:
+                raise TimeoutError
+
+    def _bound_log(self) -> None:
+        """Give the disk back what a worker that prints without end has filled."""
+        assert self._log is not None
+        if os.fstat(self._log.fileno()).st_blocks * 512 > MAX_LOG:
+            os.ftruncate(self._log.fileno(), 0)  # the worker goes on behind the hole
 
     def _how_it_ended(self) -> str:
         assert self._process is not None
@@ -229,25 +251,13 @@ class Session:
         assert self._log is not None
         size = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, size - LOG_TAIL))
-        return self._log.read().decode("utf-8", "replace").strip()
+        return self._log.read().decode("utf-8", "replace").strip("\0 \n")
 
 
 def _ready(descriptor: int, event: int, seconds: float) -> bool:
     with selectors.DefaultSelector() as selector:
         selector.register(descriptor, event)
         return bool(selector.select(seconds))
-
-
-def _wait_for(descriptor: int, event: int, deadline: float) -> None:
-    """Wait until a descriptor is ready, and look once more after the deadline.
-
-    A host that was stopped itself finds its deadline over and the answer there.
-    """
-    left = deadline - time.monotonic()
-    while not _ready(descriptor, event, max(0.0, left)):
-        if left <= 0:
-            raise TimeoutError
-        left = deadline - time.monotonic()
 
 
 def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
@@ -257,6 +267,8 @@ def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
 
 
 def _name_of(number: int) -> str:
+    if number == signal.SIGKILL:
+        return "SIGKILL, as Linux does where memory runs out"
     try:
         return signal.Signals(number).name
     except ValueError:  # a real-time signal

@@ -217,3 +217,16 @@ def test_where_memory_runs_out_a_worker_goes_before_its_host(session: Session) -
     )
     reply = session.ask(request(source), 20)
     assert int(reply["observations"]["g"]["value"].strip("'\\n")) >= 500
+
+
+def test_a_worker_that_prints_without_end_does_not_fill_the_disk(
+    mark: str, session: Session
+) -> None:
+    session.start()
+    source = SOURCE.replace(
+        "    return", "    import os; os.write(1, b'-' * 20_000_000)\n    return"
+    )
+    for _ in range(4):
+        assert session.ask(request(source), 20)["error"] is None
+    printed = os.stat(f"/proc/{worker_of(mark)}/fd/1")
+    assert printed.st_blocks * 512 < 50_000_000
