@@ -49,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     folder = corpus_folder(arguments) or data_folder("cases")
     titles = {summary.id: summary.title for summary in summaries(folder)}
     known = Known(titles, sys.argv[1:])
-    sys.stdout.write(render(found, arguments.format, gated, known, style_of(sys.stdout)))
+    style = style_of(sys.stdout)
+    sys.stdout.write(style.encodable(render(found, arguments.format, gated, known, style)))
     word = found.word(gated)
     return EXIT_CODES[word] if word else 0
 

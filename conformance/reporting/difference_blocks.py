@@ -226,7 +226,10 @@ def _wholes(cell: Cell) -> list[Whole]:
 
 @dataclass(frozen=True)
 class Row:
-    """How many cells of one class and area changed in each mode."""
+    """How many cells of one class and area changed in each mode.
+
+    What one side alone has is not divided by area: it may be a whole mode.
+    """
 
     kind: ChangeClass
     area: str
@@ -237,7 +240,8 @@ def rows_of(found: Difference) -> list[Row]:
     """The rows of the table, by class and area; what is no mode of ours is counted as `other`."""
     counted: dict[tuple[ChangeClass, str], Counter[str]] = {}
     for change in found.changes:
-        area = printable(change.cell.case.partition("/")[0])
+        both = change.old and change.new
+        area = printable(change.cell.case.partition("/")[0]) if both else ""
         mode = change.cell.mode if change.cell.mode in MODES else OTHER
         counted.setdefault((change.kind, area), Counter())[mode] += 1
     return [Row(*key, modes) for key, modes in sorted(counted.items(), key=_row_order)]

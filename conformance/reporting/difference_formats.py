@@ -29,6 +29,4 @@ def render(
         return difference_json(found, gated, known)
     if format == "markdown":
         return difference_markdown(found, gated, known)
-    return "".join(
-        style.encodable(line) + "\n" for line in difference_text(found, gated, known, style)
-    )
+    return "".join(f"{line}\n" for line in difference_text(found, gated, known, style))

@@ -159,6 +159,17 @@ def test_a_mode_an_area_and_a_target_of_one_side_are_one_line_each(diff):
         "basics/squares/new [tensorflow:eager]",
     ]
     assert "basics/squares/8 [tensorflow:eager]" in lines
+    assert [line.split() for line in lines if line.startswith("added  ")] == [
+        ["added", "17", "8", "25"]
+    ]
+
+
+def test_a_stream_that_cannot_show_a_mark_gets_an_escape(gradconf: Program, tmp_path: Path) -> None:
+    written(tmp_path / "r.jsonl", OLD)
+    words = ("diff", "r.jsonl", "r.jsonl", "--format", "markdown", "--fail-on", "any")
+    done = gradconf(*words, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("## \\u2705 gradconf diff: 2 cells compared: no change")
 
 
 def test_a_mode_that_only_one_of_two_versions_has_is_no_other_target(diff):
