@@ -15,8 +15,16 @@ from conformance.language.case import (
 )
 from conformance.language.expectations import expects, options_of
 from conformance.language.nodes import Faults, Node, spoken, suggest
-from conformance.language.program import bound_by, deleted_by, names_of_scope, names_read, steps_of
+from conformance.language.program import (
+    bound_by,
+    deleted_by,
+    dotted_name,
+    names_of_scope,
+    names_read,
+    steps_of,
+)
 from conformance.language.subset import Program
+from conformance.language.vocabulary import CHANGES_THE_PROCESS
 
 Expectations = Mapping[str, Expectation]
 Given = Mapping[str, Node]
@@ -90,6 +98,20 @@ def _bound_to_a_value(statement: ast.stmt) -> tuple[str, ...]:
     """
     plain = isinstance(statement, ast.Assign) and not isinstance(statement.value, ast.Call)
     return bound_by(statement) if plain else ()
+
+
+def check_isolation(given: Given, programs: tuple[Program | None, Program], faults: Faults) -> None:
+    """A case that changes what other cases of its process would meet says `isolated: true`."""
+    if "isolated" in given and given["isolated"].value is True:
+        return
+    for key, program in zip(("setup", "run"), programs, strict=True):
+        for part in ast.walk(program.tree) if program else ():
+            if not isinstance(part, ast.Attribute):
+                continue
+            name = dotted_name(part) or ""
+            if CHANGES_THE_PROCESS.fullmatch(name):
+                message = f"{spoken(name)} changes the process: add isolated: true"
+                faults.add(given[key].at(part.lineno, part.col_offset), message)
 
 
 def check_forms(placed: list[tuple[Node, Expectations]], faults: Faults) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from conformance.language.case import MODES, Case, Expectation, Input
 from conformance.language.checks import (
     check_everything_is_read,
     check_forms,
+    check_isolation,
     check_modes,
     check_observed,
 )
@@ -30,6 +32,8 @@ CASE_KEYS = (
 REQUIRED_KEYS = ("title", "source", "run", "expect")
 NAME = re.compile(r"[a-z][a-z0-9_]{0,99}")
 VALUE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
+NOTHING: Mapping[str, Any] = {}
+"""Shared by the many cases that say nothing of single modes."""
 TAKEN = frozenset((*ROOTS, *PROBES, *BUILTINS, *RESERVED))
 
 
@@ -122,8 +126,8 @@ def _case(id: str, node: Node, faults: Faults) -> Case:
         inputs=tuple(inputs.values()),
         setup=str(setup.value) if setup else "",
         setup_line=setup.text_line if setup else 0,
-        expect_in=expect_in,
-        not_applicable=not_applicable,
+        expect_in=expect_in or NOTHING,
+        not_applicable=not_applicable or NOTHING,
         warns=faults.line(given["warns"]) if "warns" in given else None,
         isolated="isolated" in given and faults.flag(given["isolated"]),
         tags=_tags(given.get("tags", Node([], node.place)), faults),
@@ -147,6 +151,7 @@ def _check(
     if programs is not None:
         check_observed(programs, placed, faults)
         check_everything_is_read(inputs, given, programs, faults)
+        check_isolation(given, programs, faults)
     if "expect" in given:
         check_forms(placed, faults)
     check_modes(given, faults)

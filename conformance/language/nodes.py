@@ -143,10 +143,16 @@ class Faults:
         return ""
 
     def line(self, node: Node) -> str:
-        """The node's text without the white space around it; a fault where it has a line break."""
+        """The node's text without the white space around it.
+
+        A fault where it has a line break, or a character that a terminal would obey or not show.
+        """
         text = self.text(node).strip()
         if "\n" in text:
             self.add(node, "expected text of one line")
+        elif not text.isprintable():
+            found = next(character for character in text if not character.isprintable())
+            self.add(node, f"the character {found!r} cannot be shown: leave it out")
         return text
 
     def flag(self, node: Node) -> bool:

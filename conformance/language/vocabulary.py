@@ -74,6 +74,19 @@ MODULES = re.compile(
 )
 """Modules, which are no values: through a name of its own a program could reach all of one."""
 
+CHANGES_THE_PROCESS = re.compile(
+    r"""tf\.(RegisterGradient|no_gradient|register_tensor_conversion_function
+    |compat\.v1\.(RegisterGradient|no_gradient|NoGradient|NotDifferentiable|reset_default_graph
+    |register_tensor_conversion_function|(enable|disable)_\w+)
+    |debugging\.(enable|disable|set)_\w+|autograph\.set_verbosity
+    |experimental\.(register_\w+|dispatch_for_\w+|unregister_\w+)
+    |experimental\.numpy\.experimental_enable_numpy_behavior
+    |keras\.mixed_precision\.(experimental\.)?set_\w+)
+    |np\.(random\.(seed|set_state)|seterr|seterrcall|set_printoptions)""",
+    re.VERBOSE,
+)
+"""Names whose effect outlives the program: a case that uses one has a process of its own."""
+
 NUMPY_NAMES = re.compile(r"np\.\w+|np\.(linalg|random|fft|add|multiply|maximum|minimum)\.\w+")
 """What a program may take from NumPy."""
 

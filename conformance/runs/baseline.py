@@ -129,7 +129,7 @@ def updated(baseline: Baseline, results: Results, cases: Iterable[str], today: s
     """
     (target,) = results.asked
     about = results.targets.get(target, {})
-    seen = ", version ".join(filter(None, (today, str(about.get("version") or ""))))
+    seen = ", version ".join(filter(None, (today, _steady(str(about.get("version") or "")))))
     ran = {(judged.cell.case, judged.cell.mode) for judged in results.cells}
     entries = {key: entry for key, entry in baseline.entries.items() if key not in ran}
     for judged in results.cells:

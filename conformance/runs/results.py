@@ -149,7 +149,9 @@ class Reviewer:
     ) -> None:
         self.results = results
         self.deviations = deviations
-        self._cases = {case.id: case for case in cases}
+        self._cases = list(cases)
+        self._position = {case.id: position for position, case in enumerate(self._cases)}
+        self._others = any(target != ORACLE_LABEL for target in results.asked)
         self._oracle: dict[str, Answer] = {}
         self._waiting: dict[str, list[Answered]] = {}
 
@@ -171,19 +173,20 @@ class Reviewer:
             for event in waiting:
                 yield self._judged(event)
         self._waiting.clear()
-        order = {case_id: index for index, case_id in enumerate(self._cases)}
         targets = {label: index for index, label in enumerate((ORACLE_LABEL, *self.results.asked))}
         self.results.judged.sort(
-            key=lambda judged: (targets[judged.cell.target], order[judged.cell.case])
+            key=lambda judged: (
+                targets[judged.cell.target] * len(self._cases) + self._position[judged.cell.case]
+            )
         )
 
     def _answered(self, event: Answered) -> Iterator[Judged]:
         case_id = event.cell.case
-        case = self._cases.get(case_id)
-        if case is None or lower(case, event.cell.mode).hash != event.program:
+        if not self._is_of_today(event):
             self.results.stale.append(event.cell)
         elif event.cell.target == ORACLE_LABEL:
-            self._oracle[case_id] = event.answer
+            if self._others:
+                self._oracle[case_id] = event.answer
             yield self._judged(event)
             for waiting in self._waiting.pop(case_id, []):
                 yield self._judged(waiting)
@@ -192,9 +195,15 @@ class Reviewer:
         else:
             self._waiting.setdefault(case_id, []).append(event)
 
+    def _is_of_today(self, event: Answered) -> bool:
+        position = self._position.get(event.cell.case)
+        if position is None:
+            return False
+        return lower(self._cases[position], event.cell.mode).hash == event.program
+
     def _judged(self, event: Answered) -> Judged:
         cell = event.cell
-        case = self._cases[cell.case]
+        case = self._cases[self._position[cell.case]]
         lowered = lower(case, cell.mode)
         oracle = None if cell.target == ORACLE_LABEL else self._oracle[cell.case]
         given = (case, cell.mode, event.answer, oracle, lowered.operations, lowered.dependencies)

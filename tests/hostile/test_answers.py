@@ -1,0 +1,118 @@
+"""A hostile worker: whatever it replies, its cell ends in an answer that is judged and kept."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.judging.answer import Answer
+from conformance.language.case import Case
+from conformance.language.lowering import lower
+from conformance.runs.answers import answer_from
+from conformance.runs.events import Answered, Cell, TargetReady
+from conformance.runs.record import RecordWriter, read_record
+from conformance.runs.results import Judged, Results, Reviewer
+from conformance.targets.specification import Target
+from conformance.untrusted import MAX_DEPTH, parse_json
+
+from .documents import UNHURRIED, answers, cases, changed, depth_of
+
+MODES = ("eager", "graph", "xla")
+
+
+def replies() -> list[dict[str, Any]]:
+    """What an honest worker replies for each case."""
+    return [
+        {
+            "cell": 1,
+            "observations": dict(event.answer.observations),
+            "error": event.answer.error,
+            "warnings": ["careful"],
+            "seconds": 0.25,
+        }
+        for event in answers()
+    ]
+
+
+def judged(case: Case, mode: str, answer: Answer, word: Answer | None = None) -> Judged:
+    """The one judgement of a target's answer, beside the oracle's."""
+    oracle = next(event for event in answers() if event.cell.case == case.id)
+    word = oracle.answer if word is None else word
+    reviewer = Reviewer(Results({"tape": (mode,)}), [case], [])
+    list(reviewer.add(TargetReady("tape", {"version": "1"})))
+    list(reviewer.add(Answered(oracle.cell, oracle.program, word)))
+    cell = Cell(case.id, "tape", mode)
+    (found,) = reviewer.add(Answered(cell, lower(case, mode).hash, answer))
+    return found
+
+
+@UNHURRIED
+@given(number=st.integers(0, 3), mode=st.sampled_from(MODES), data=st.data())
+def test_any_reply_is_an_answer_that_is_judged_and_kept(
+    tmp_path: Path, number: int, mode: str, data: st.DataObject
+) -> None:
+    case, honest = cases()[number], replies()[number]
+    reply = data.draw(changed(honest))
+    if depth_of(reply) > MAX_DEPTH:
+        with pytest.raises(ValueError, match="nested deeper than 100 levels"):
+            parse_json(json.dumps(reply))
+        return
+    reply = parse_json(json.dumps(reply))
+    answer = answer_from(reply if isinstance(reply, dict) else {"": reply}, lower(case), mode)
+    assert answer.outcome in ("answered", "adapter_error")
+    if answer.outcome == "answered":
+        assert set(answer.observations) == set(case.observed)
+    found = judged(case, mode, answer)
+    assert found.verdict in ("pass", "fail", "error", "not_applicable")
+    if found.verdict == "fail":
+        assert found.judgement.mismatches
+    if answer.outcome == "adapter_error" and mode not in case.not_applicable:
+        assert found.verdict == "error"
+    by_oracle = judged(case, "eager", answers()[number].answer, answer)
+    assert by_oracle.verdict in ("pass", "fail", "bad_case")
+    path = tmp_path / "run.jsonl"
+    writer = RecordWriter(path, [case], [Target("tape", "tape", (mode,))], [])
+    writer.write(Answered(Cell(case.id, "tape", mode), "hash", answer))
+    writer.finish(complete=True, reason="", seconds=1.0)
+    (kept,) = read_record(path).answers
+    assert json.dumps(kept.answer.observations) == json.dumps(answer.observations)
+
+
+SHAPES = ([10**9, 10**9], [10**9], [2**62, 0], [0, 10**400], [2**26], [-1], [2.0], [True], [[]])
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("data", ["", "AAAA", None, [], 10**300])
+def test_a_shape_that_is_a_lie_is_an_error_and_takes_no_memory(shape: object, data: object) -> None:
+    (case,) = [case for case in cases() if case.id.endswith("/slices")]
+    lie = {"kind": "tensor", "dtype": "float32", "shape": shape, "data": data}
+    tracemalloc.start()
+    try:
+        verdicts = [
+            judged(case, "eager", Answer("answered", {"g": observation})).verdict
+            for observation in (
+                lie,
+                {**honest_slices(), "values": lie},
+                {"kind": "list", "items": [lie]},
+            )
+        ]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert verdicts[1] == "error"
+    assert "pass" not in verdicts
+    assert peak < 5_000_000
+
+
+def honest_slices() -> dict[str, Any]:
+    return next(
+        dict(event.answer.observations["g"])
+        for event in answers()
+        if event.cell.case.endswith("/slices")
+    )

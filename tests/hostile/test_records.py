@@ -1,0 +1,84 @@
+"""A hostile record: one line of refusal, or results in which every cell is accounted for."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conformance.reporting import difference_formats
+from conformance.reporting.difference_blocks import Known
+from conformance.reporting.formats import FORMATS, render
+from conformance.reporting.style import Style
+from conformance.runs.difference import difference, side_of
+from conformance.runs.events import Answered, Cell, TargetReady
+from conformance.runs.record import Record, RecordError, RecordWriter, read_record
+from conformance.runs.results import results_of
+from conformance.targets.specification import Target
+
+from .documents import UNHURRIED, answers, cases, changed, oracle_events
+
+FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\ud800-\udfff\ufffe\uffff]")
+MODES = ("eager", "graph", "xla")
+
+
+@cache
+def lines() -> str:
+    """A sound record of one target, beside the oracle."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "run.jsonl"
+        asked = [Target("tensorflow", "tensorflow", MODES)]
+        writer = RecordWriter(path, cases(), asked, ["run", "tensorflow"])
+        writer.write(TargetReady("tensorflow", {"version": "2.21.0", "lacks": [], "numpy": "2.1"}))
+        for event in oracle_events():
+            writer.write(event)
+        for event in answers():
+            for mode in MODES:
+                cell = Cell(event.cell.case, "tensorflow", mode)
+                writer.write(Answered(cell, event.program, event.answer))
+        writer.finish(complete=True, reason="", seconds=1.0)
+        writer.close()
+        return path.read_text()
+
+
+def read(document: list[Any], folder: Path) -> Record | str:
+    """The record of these lines, or the one line that refuses it."""
+    path = folder / "run.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in document))
+    try:
+        return read_record(path)
+    except RecordError as error:
+        return str(error)
+
+
+@UNHURRIED
+@given(st.deferred(lambda: changed([json.loads(line) for line in lines().splitlines()])))
+def test_a_changed_record_is_refused_or_accounted_for(tmp_path: Path, document: Any) -> None:
+    record = read(document if isinstance(document, list) else [document], tmp_path)
+    if isinstance(record, str):
+        assert record.startswith(str(tmp_path))
+        assert record.isprintable()
+        assert len(record) < 1_000
+        return
+    results = results_of(record, cases(), [])
+    assert len(results.judged) + len(results.stale) == len(record.answers)
+    for format in FORMATS:
+        assert not FORBIDDEN.search(render(results, format))
+    root = ElementTree.fromstring(render(results, "junit"))
+    assert len(list(root.iter("testcase"))) == len(results.cells)
+    assert len(json.loads(render(results, "json"))["cells"]) == len(results.cells)
+    assert render(results, "text").endswith(f"\n{results.word}\n")
+    (tmp_path / "sound.jsonl").write_text(lines())
+    sound = read_record(tmp_path / "sound.jsonl")
+    for old, new in ((sound, record), (record, sound)):
+        found = difference(side_of(old), side_of(new))
+        for format in difference_formats.FORMATS:
+            text = difference_formats.render(found, format, (), Known({}, []), Style())
+            assert not FORBIDDEN.search(text)
