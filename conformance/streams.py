@@ -7,6 +7,9 @@ import os
 import sys
 from typing import Any, TextIO
 
+ESCAPED = "backslashreplace"
+"""How a character is written that the stream's encoding lacks: a report is no reason to stop."""
+
 
 def make_lasting() -> None:
     """Let the program go on when nobody reads it, as in `gradconf run | head`.
@@ -49,5 +52,5 @@ def _lasting(stream: TextIO | None, descriptor: int, forgiven: type[OSError]) ->
         return io.TextIOWrapper(buffer, encoding="utf-8")
     line_buffering = descriptor == 2 or stream.isatty()
     return io.TextIOWrapper(
-        buffer, encoding=stream.encoding, errors=stream.errors, line_buffering=line_buffering
+        buffer, encoding=stream.encoding, errors=ESCAPED, line_buffering=line_buffering
     )

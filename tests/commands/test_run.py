@@ -199,3 +199,14 @@ def test_a_name_that_was_not_reached_says_what_ended_the_program(
     shown = " ".join(done.stdout.split())
     assert "g: got not reached, expected 6.0" in shown
     assert "ended before: AttributeError: module 'tape' has no attribute 'constant'" in shown
+
+
+@pytest.mark.parametrize("format", ["text", "markdown", "json", "junit", "github"])
+def test_a_report_is_written_to_a_stream_that_lacks_its_marks(
+    gradconf: Program, corpus: str, format: str
+) -> None:
+    gradconf("run", "reference", "--corpus", corpus, "--output", "r.jsonl")
+    words = ("report", "r.jsonl", "--corpus", corpus, "--format", format)
+    done = gradconf(*words, PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()
