@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import signal
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -121,7 +122,7 @@ def _reported(record: Path, corpus: Path) -> tuple[int, str, str]:
 def unclear(run: Ended) -> list[str]:
     """An ending with another code than the fault allows, without its word, or with a traceback."""
     found = []
-    if run.code not in run.codes:
+    if run.code not in run.codes and not _was_over(run):
         found.append(f"exit code {run.code}, expected one of {sorted(run.codes)}")
     texts = [text for text in (run.stdout, run.stderr) if text]
     found += [text for text in texts if "Traceback" in text or "Exception ignored" in text]
@@ -129,6 +130,13 @@ def unclear(run: Ended) -> list[str]:
     if run.code >= 0 and run.stdout is not None and WORDS.get(run.code) not in last:
         found.append(f"the word for code {run.code} is not the last line: {sorted(last)}")
     return found
+
+
+def _was_over(run: Ended) -> bool:
+    """Whether a signal ended a host that had said its last word: it hears none at its very end."""
+    said = (run.stdout or "").splitlines()
+    asked_to_end = run.code in (-signal.SIGTERM, -signal.SIGINT)
+    return asked_to_end and bool(said) and said[-1] in WORDS.values()
 
 
 def left_over(run: Ended) -> list[str]:
