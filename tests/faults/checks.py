@@ -89,8 +89,11 @@ def double(run: Ended) -> list[str]:
 
 def costly(run: Ended) -> list[str]:
     """More than the one cell that a lost worker may cost."""
-    missed = [line for line in _cell_lines(run.record) if line["outcome"] in LOST_ANSWERS]
-    return [f"{line['outcome']} of {line['case']}" for line in missed[1:]]
+    return [f"{line['outcome']} of {line['case']}" for line in _missed(run)[1:]]
+
+
+def _missed(run: Ended) -> list[dict[str, str]]:
+    return [line for line in _cell_lines(run.record) if line["outcome"] in LOST_ANSWERS]
 
 
 def unreadable(run: Ended) -> list[str]:
@@ -123,7 +126,8 @@ def unclear(run: Ended) -> list[str]:
     """An ending with another code than the fault allows, without its word, or with a traceback."""
     found = []
     if run.code not in run.codes and not _was_over(run):
-        found.append(f"exit code {run.code}, expected one of {sorted(run.codes)}")
+        missed = [f"{line['outcome']} of {line['case']}" for line in _missed(run)]
+        found.append(f"exit code {run.code}, expected one of {sorted(run.codes)}; {missed}")
     texts = [text for text in (run.stdout, run.stderr) if text]
     found += [text for text in texts if "Traceback" in text or "Exception ignored" in text]
     last = {text.splitlines()[-1] for text in texts}
