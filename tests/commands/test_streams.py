@@ -34,7 +34,7 @@ def test_a_reader_who_left_changes_nothing(words: list[str], tmp_path: Path) -> 
     assert read_record(tmp_path / "run.jsonl").complete
 
 
-@pytest.mark.parametrize("closing", [">&-", "2>&-", ">&- 2>&- <&-"])
+@pytest.mark.parametrize("closing", [">&-", ">&- 2>&- <&-"])
 def test_streams_that_were_never_open_change_nothing(
     words: list[str], tmp_path: Path, closing: str
 ) -> None:

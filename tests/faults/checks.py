@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import signal
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -88,8 +89,11 @@ def double(run: Ended) -> list[str]:
 
 def costly(run: Ended) -> list[str]:
     """More than the one cell that a lost worker may cost."""
-    missed = [line for line in _cell_lines(run.record) if line["outcome"] in LOST_ANSWERS]
-    return [f"{line['outcome']} of {line['case']}" for line in missed[1:]]
+    return [f"{line['outcome']} of {line['case']}" for line in _missed(run)[1:]]
+
+
+def _missed(run: Ended) -> list[dict[str, str]]:
+    return [line for line in _cell_lines(run.record) if line["outcome"] in LOST_ANSWERS]
 
 
 def unreadable(run: Ended) -> list[str]:
@@ -121,14 +125,22 @@ def _reported(record: Path, corpus: Path) -> tuple[int, str, str]:
 def unclear(run: Ended) -> list[str]:
     """An ending with another code than the fault allows, without its word, or with a traceback."""
     found = []
-    if run.code not in run.codes:
-        found.append(f"exit code {run.code}, expected one of {sorted(run.codes)}")
+    if run.code not in run.codes and not _was_over(run):
+        missed = [f"{line['outcome']} of {line['case']}" for line in _missed(run)]
+        found.append(f"exit code {run.code}, expected one of {sorted(run.codes)}; {missed}")
     texts = [text for text in (run.stdout, run.stderr) if text]
     found += [text for text in texts if "Traceback" in text or "Exception ignored" in text]
     last = {text.splitlines()[-1] for text in texts}
     if run.code >= 0 and run.stdout is not None and WORDS.get(run.code) not in last:
         found.append(f"the word for code {run.code} is not the last line: {sorted(last)}")
     return found
+
+
+def _was_over(run: Ended) -> bool:
+    """Whether a signal ended a host that had said its last word: it hears none at its very end."""
+    said = (run.stdout or "").splitlines()
+    asked_to_end = run.code in (-signal.SIGTERM, -signal.SIGINT)
+    return asked_to_end and bool(said) and said[-1] in WORDS.values()
 
 
 def left_over(run: Ended) -> list[str]:

@@ -37,7 +37,7 @@ RECORD = "run.jsonl"
 AT_ONCE = 2
 PATIENCE = 120.0
 """Seconds after which a run hangs, on a machine that is busy with other things."""
-BRIEF = 2.0
+BRIEF = 4.0
 """Seconds for a cell where a fault makes one wait."""
 
 
@@ -96,7 +96,7 @@ def pause_worker(run: Run) -> None:
     """Stop a worker for longer than a cell may take; one that was starting may then go on."""
     for worker in run.workers()[:1]:
         os.kill(worker, signal.SIGSTOP)
-        time.sleep(2 * BRIEF)
+        time.sleep(BRIEF + 1.0)
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker, signal.SIGCONT)
 

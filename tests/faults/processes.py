@@ -21,7 +21,7 @@ def marked(mark: str) -> list[int]:
     return [process for process in found if process != os.getpid()]
 
 
-def left(mark: str, seconds: float = 20.0) -> list[int]:
+def left(mark: str, seconds: float = 60.0) -> list[int]:
     """The marked processes that are still there when every one had time to end."""
     deadline = time.monotonic() + seconds
     while (found := marked(mark)) and time.monotonic() < deadline:

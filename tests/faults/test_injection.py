@@ -123,6 +123,7 @@ def test_the_checks_refuse_a_record_that_is_none(whole: Ended) -> None:
     "change",
     [
         {"code": 1},
+        {"code": -15, "stdout": ""},
         {"stdout": "no word\n"},
         {"stdout": ""},
         {"stderr": "Traceback (most recent call last):\n"},

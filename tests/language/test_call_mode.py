@@ -222,4 +222,9 @@ def test_the_other_modes_share_one_text() -> None:
 
 def test_every_case_of_the_corpus_can_be_rewritten() -> None:
     for case in load_corpus():
-        compile(lower(case, "call").source, case.id, "exec")
+        lowered = lower(case, "call")
+        *_, function = ast.parse(lowered.source).body
+        assert isinstance(function, ast.FunctionDef), case.id
+        assert tuple(argument.arg for argument in function.args.args) == lowered.parameters
+        assert lowered.observed == case.observed
+        compile(lowered.source, case.id, "exec")

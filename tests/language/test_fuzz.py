@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from conformance.language.document import CaseFileError, read_document
 from conformance.language.features import features_of
 from conformance.language.loader import load_text
 from conformance.language.lowering import lower
+from conformance.language.nodes import Fault
 
 SLOWEST = 10.0
 """Seconds that no text of a test may take; a budget of work (nodes.MAX_WORK) sees to it."""
@@ -35,10 +35,18 @@ def loads(text: str) -> list[Case]:
         faults = []
     assert time.process_time() - started < SLOWEST
     assert bool(cases) != bool(faults)
-    assert all(str(fault).isprintable() for fault in faults)
+    check_faults(faults, "text.yaml")
     for case in cases[:20]:
         check_lowered(case)
     return cases
+
+
+def check_faults(faults: list[Fault], file: str) -> None:
+    """Every fault is one printable line that says where it stands."""
+    for fault in faults:
+        assert fault.place.file == file
+        assert min(fault.place.line, fault.place.column) >= 1
+        assert str(fault).isprintable()
 
 
 def check_lowered(case: Case) -> None:
@@ -80,8 +88,12 @@ def test_any_text(text: str) -> None:
 def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:
     path = tmp_path_factory.mktemp("fuzz") / "a.yaml"
     path.write_bytes(raw)
-    with contextlib.suppress(CaseFileError):
-        read_document(path)
+    try:
+        root, faults = read_document(path, "a.yaml"), []
+    except CaseFileError as error:
+        root, faults = None, error.faults
+    assert bool(root) != bool(faults)
+    check_faults(faults, "a.yaml")
 
 
 WORDS = """

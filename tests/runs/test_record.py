@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import json
 from dataclasses import replace
@@ -142,8 +141,16 @@ def test_a_damaged_record_is_read_or_refused(tmp_path: Path, data: st.DataObject
     key = data.draw(st.sampled_from(sorted(lines[line])))
     lines[line][key] = data.draw(values)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    with contextlib.suppress(RecordError):
-        read_record(path)
+    try:
+        record, refusal = read_record(path), ""
+    except RecordError as error:
+        record, refusal = None, str(error)
+    assert refusal.isprintable()
+    if record is None:
+        assert refusal.startswith(f"{path}:")
+    else:
+        assert record.complete or record.reason
+        assert len(record.answers) + sum(map(len, record.repeats.values())) <= len(EVENTS)
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
