@@ -74,5 +74,5 @@ def _about(target: Target) -> Mapping[str, Any] | None:
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """`numpy 1.26.4 became 2.1.0`, or nothing."""
-    different = (key for key in IDENTITY if before.get(key) != now.get(key))
+    different = (key for key in IDENTITY if (before.get(key) or "") != (now.get(key) or ""))
     return ", ".join(f"{key} {before.get(key)} became {now.get(key)}" for key in different)
