@@ -30,6 +30,10 @@ def lines(folder: Path) -> list[dict]:
     return [json.loads(line) for line in (folder / "r.jsonl").read_text().splitlines()]
 
 
+def repetitions(folder: Path) -> dict[str, dict]:
+    return {line["case"]: line for line in lines(folder) if "repeat" in line}
+
+
 def cells(folder: Path, target: str = "./tape.py") -> dict[str, dict]:
     return {
         line["case"].rpartition("/")[2]: line
@@ -136,6 +140,7 @@ def test_what_passes_is_not_asked_again(gradconf: Program, folder: Path) -> None
 def test_resuming_keeps_repetitions(gradconf: Program, folder: Path) -> None:
     become(folder, "forgets")
     gradconf(*WORDS, "--repeat", "1")
-    before = [line for line in lines(folder) if "repeat" in line]
+    before = repetitions(folder)
     gradconf(*WORDS, "--resume", "--repeat", "1")
-    assert [line for line in lines(folder) if "repeat" in line] == before
+    assert len(before) == 3
+    assert repetitions(folder) == before

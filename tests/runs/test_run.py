@@ -98,6 +98,16 @@ def test_what_a_target_declares_to_lack_is_unsupported() -> None:
     assert found["forward_again"] == "unsupported"
 
 
+def test_an_answer_does_not_tell_where_a_target_is_installed(cases: list[Case]) -> None:
+    (answer,) = (
+        event.answer
+        for event in run_cells(cases[1:2], [broken("tells_folders")])
+        if isinstance(event, Answered)
+    )
+    assert answer.error is not None
+    assert answer.error["message"] == "no kernel in lib, asked by inside/execution.py"
+
+
 def test_an_isolated_case_has_a_process_of_its_own(cases: list[Case]) -> None:
     text = TEXT.replace("    title: A gradient", "    isolated: true\n    title: A gradient")
     events = list(run_cells(load_text(text), [ORACLE]))

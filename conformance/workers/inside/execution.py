@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 from inside import modes, probes
-from inside.observation import observe, observe_error
+from inside.observation import observe, observe_error, placeless
 
 _codes = {}
 
@@ -156,7 +156,7 @@ class _Logs(logging.Handler):
     def emit(self, record):
         message = record.getMessage()
         if "retracing" not in message:  # depends on what ran before, not on the case
-            self.messages.append(message[:2000])
+            self.messages.append(placeless(message)[:2000])
 
     def __enter__(self):
         _forget_what_was_logged_once()
