@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -31,6 +32,8 @@ from conformance.language.case import (
 
 VALUES = ("tensor", "scalar")
 MAX_DEPTH = 64
+COUNTED = re.compile(r"0x|(?<=_)[0-9]")
+"""Where a message begins to depend on the process: an address, or the number in a made-up name."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def _recorded_error(observation: Observation, witness: bool) -> ExpectedError:
     if witness:
         return ExpectedError(kind)
     message = field_of(observation, "message")
-    start = message.split("\n", 1)[0].split("0x", 1)[0][:80]  # no addresses, no node names' tail
+    start = COUNTED.split(message.split("\n", 1)[0], maxsplit=1)[0][:80]
     return RecordedError(kind, start)
 
 

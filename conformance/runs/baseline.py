@@ -27,6 +27,8 @@ NEAR = 1e-3
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?(?![\w.])")
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
+COUNTER = re.compile(r"(?<=_)[0-9]+")
+"""The number at the end of a name that a framework made up: it counts what ran before."""
 FOLDERS = re.compile(r"(?<![\w./])/(?:[^\s/:'\"]+/)+")
 
 
@@ -169,7 +171,8 @@ def _answer(judged: Judged) -> tuple[str, ...]:
 
 
 def _steady(text: str) -> str:
-    text = FOLDERS.sub(".../", ADDRESS.sub("0x...", " ".join(text.split())))
+    text = COUNTER.sub("#", ADDRESS.sub("0x...", " ".join(text.split())))
+    text = FOLDERS.sub(".../", text)
     printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
     if len(printable) <= ANSWER_LENGTH:
         return printable
