@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from conformance.commands.reading import corpus
+from conformance.commands.saying import ended, say
 from conformance.commands.selecting import add_corpus, corpus_folder, one_case
 from conformance.judging.answer import Answer
 from conformance.judging.mismatch import lines as mismatch_lines
@@ -16,7 +17,6 @@ from conformance.reporting.style import WIDTH, cut, printable
 from conformance.runs.bisection import Turn, bisect
 from conformance.runs.events import Answered
 from conformance.runs.raw import Differing, differences
-from conformance.runs.results import EXIT_CODES
 from conformance.runs.run import DEFAULT_TIMEOUT, run_cells
 from conformance.targets.environments import provisioned
 from conformance.targets.releases import ordering, releases_between
@@ -45,8 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         old, new = asking.answers(good), asking.answers(bad)
     except TargetError as error:
-        print(error, "no_target", sep="\n")
-        return EXIT_CODES["no_target"]
+        return ended(str(error), "no_target")
     for version in (good, bad):
         if asking.is_unstable(version):
             raise UsageError(f"{version} gives another answer each time: nothing can be found")
@@ -57,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{good} and {bad} give the same answer ({same}): nothing turned")
     versions = releases_between(good, bad)
     for mode, found in changed.items():
-        turn = bisect(versions, lambda version, mode=mode: asking.is_new(version, mode, new))  # type: ignore[misc]
+        turn = bisect(versions, partial(asking.is_new, mode=mode, new=new))
         print(*_told(mode, turn, found, asking), sep="\n")
     return 0
 
@@ -96,18 +95,18 @@ class Asking:
         try:
             answer = self.answers(version)[mode]
         except TargetError as error:
-            _say(f"  {version}: {str(error).splitlines()[0]}")
+            say(f"  {version}: {str(error).splitlines()[0]}")
             return None
         return differences(new[mode], answer, mode) is None
 
     def _asked(self, version: str) -> Mapping[str, Answer]:
         target = parse_target(f"{self.name}=={version}:{','.join(self.modes)}")
-        events = run_cells([self.case], [provisioned(target, _say)], timeout=self.timeout)
+        events = run_cells([self.case], [provisioned(target, say)], timeout=self.timeout)
         found = {e.cell.mode: e.answer for e in events if isinstance(e, Answered)}
         lost = [answer.detail for answer in found.values() if answer.outcome == "not_run"]
         if lost:
             raise TargetError(lost[0])
-        _say(f"  asked {self.name} {version}")
+        say(f"  asked {self.name} {version}")
         return found
 
 
@@ -123,7 +122,3 @@ def _told(mode: str, turn: Turn, found: Differing, asking: Asking) -> list[str]:
     if turn.unknown:
         told.append(f"  or one of {', '.join(turn.unknown)}, which could not be asked")
     return told
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)

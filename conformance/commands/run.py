@@ -15,6 +15,7 @@ from pathlib import Path
 from conformance.commands.gating import add_baseline, add_update, baseline_of, update
 from conformance.commands.performing import Plan, perform
 from conformance.commands.reading import corpus, known_deviations, record_at
+from conformance.commands.saying import ended, say
 from conformance.commands.selecting import add_selection, corpus_folder, selection_of
 from conformance.language.case import Case
 from conformance.language.features import words_of
@@ -22,7 +23,7 @@ from conformance.reporting.progress import Progress
 from conformance.reporting.terminal import print_results
 from conformance.runs.events import Event
 from conformance.runs.record import RecordError, RecordWriter
-from conformance.runs.results import EXIT_CODES, Results, Reviewer, Word
+from conformance.runs.results import EXIT_CODES, Results, Reviewer
 from conformance.runs.resuming import resumed
 from conformance.runs.run import DEFAULT_TIMEOUT
 from conformance.runs.sharding import Shard, durations, parse_shard, part_of
@@ -73,18 +74,18 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         chosen = select(cases, selection, words_of)
     except NothingSelected as nothing:
-        return _nowhere(str(nothing), "nothing_ran")
+        return ended(str(nothing), "nothing_ran")
     shard = _shard(arguments)
     part = part_of(chosen, shard, _durations(arguments)) if shard else chosen
     if not part:
-        return _nowhere(f"shard {shard} of {len(chosen)} cases has none", "nothing_ran")
+        return ended(f"shard {shard} of {len(chosen)} cases has none", "nothing_ran")
     narrowed = bool(shard) or not selection.everything
     labels = [target.label for target in targets]
     against = baseline_of(arguments, cases, labels, narrowed=narrowed)
     try:
-        targets = [provisioned(target, _say) for target in targets]
+        targets = [provisioned(target, say) for target in targets]
     except TargetError as error:
-        return _nowhere(str(error), "no_target")
+        return ended(str(error), "no_target")
     results = Results({target.label: target.modes for target in targets}, sys.argv[1:])
     results.baseline = against
     plan = Plan(
@@ -105,12 +106,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(*update(results, cases), sep="\n")
     print_results(results, sys.stdout)
     return EXIT_CODES[results.word]
-
-
-def _nowhere(why: str, word: Word) -> int:
-    """Say why nothing runs, and the closing word."""
-    print(why, word, sep="\n")
-    return EXIT_CODES[word]
 
 
 def _check_numbers(arguments: argparse.Namespace) -> None:
@@ -149,7 +144,7 @@ def _kept(path: Path | None, plan: Plan) -> list[Event]:
         raise UsageError("--resume continues a record: name it with --output FILE")
     if not path.exists():
         return []
-    return resumed(record_at(str(path)), plan.cases, plan.targets, _say)
+    return resumed(record_at(str(path)), plan.cases, plan.targets, say)
 
 
 def _targets(
@@ -175,10 +170,6 @@ def _chooses_cases(word: str, areas: set[str]) -> bool:
     name = word.partition(":")[0]
     is_target = name.partition("==")[0] in NAMED or name.endswith(".py")
     return not is_target and ("/" in word or word.endswith(".yaml") or word in areas)
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
 
 
 def _record_path(arguments: argparse.Namespace, shard: Shard | None, *, whole: bool) -> Path | None:

@@ -30,8 +30,8 @@ PROTOCOL = 1
 """Version of what crosses between host and worker; part of every program's hash."""
 
 
-RECENT = 1_000
-"""Programs that are kept: of all of a long run they would take more room than its answers."""
+RECENT = 4_000
+"""Programs that are kept: the corpus's, of each mode; not all those of a run that is longer."""
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,12 @@ from conformance.judging.values import MalformedObservation, describe, items_of,
 from conformance.language.case import MODES
 from conformance.reporting.style import columns, printable
 from conformance.reporting.summary import plural, show_command, surroundings
-from conformance.runs.changes import CLASSES, Change, ChangeClass, name_of
+from conformance.runs.changes import CLASSES, Change, ChangeClass
 from conformance.runs.difference import Difference, Side
 from conformance.runs.events import Cell
 from conformance.runs.raw import ENDING, observed
 from conformance.runs.results import ORACLE_LABEL, Results
+from conformance.targets.specification import name_of
 
 Place: TypeAlias = Literal["OLD", "NEW"]
 Whole: TypeAlias = tuple[Literal["target", "mode", "area", "case"], str, str]

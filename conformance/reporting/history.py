@@ -14,12 +14,13 @@ from conformance.reporting.difference_blocks import Block, Known, blocks_of
 from conformance.reporting.markup import code, escaped
 from conformance.reporting.style import cut
 from conformance.reporting.summary import plural
-from conformance.runs.changes import REWORDED, name_of
+from conformance.runs.changes import REWORDED
 from conformance.runs.difference import difference, side_of
 from conformance.runs.events import Cell
 from conformance.runs.record import Record
 from conformance.runs.repeating import unstable_cells
 from conformance.runs.results import ORACLE_LABEL, RAN, Judged, Results
+from conformance.targets.specification import name_of
 
 HEAD = """\
 # Who keeps the gradient contract, release by release

@@ -24,6 +24,7 @@ from conformance.reporting.style import (
 from conformance.reporting.summary import LABELS, surroundings
 from conformance.runs.events import Answered, Event, TargetFailed
 from conformance.runs.results import FAULTS, SHORTFALLS, Judged, Results
+from conformance.targets.specification import name_of
 
 EVERY = 0.1
 """Seconds between two drawings of the status line."""
@@ -96,7 +97,7 @@ class Progress:
             self._say(f"{target} did not start: {printable(event.reason)}")
             return
         version = event.about.get("version") or ""
-        title = f"{target.split('==')[0]} {printable(version)}".strip()
+        title = f"{name_of(target)} {printable(version)}".strip()
         self._say(f"{title} started in {self._elapsed()} ({surroundings(event.about)})")
 
     def judged(self, judged: Judged) -> None:

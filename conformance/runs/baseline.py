@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from conformance.judging.verdicts import Verdict
 from conformance.runs.results import SHORTFALLS, Judged, Results
 from conformance.runs.run import lacking
+from conformance.targets.specification import name_of
 
 Standing: TypeAlias = Literal["worse", "new case", "known", "better"]
 """What a cell is beside a baseline; a cell that nothing is to be said of has no standing."""
@@ -120,7 +121,7 @@ def target_name(label: str) -> str:
     >>> target_name("./build/tape.py")
     'tape.py'
     """
-    return label.partition("==")[0].rpartition("/")[2]
+    return name_of(label).rpartition("/")[2]
 
 
 def updated(baseline: Baseline, results: Results, cases: Iterable[str], today: str) -> Baseline:

@@ -26,6 +26,7 @@ from conformance.runs.events import Answered, Cell
 from conformance.runs.raw import differences, observed
 from conformance.runs.repeating import unstable
 from conformance.runs.results import ORACLE_LABEL
+from conformance.targets.specification import name_of
 
 ChangeClass: TypeAlias = Literal[
     "implementation changed", "environment changed", "oracle changed", "expectation changed",
@@ -95,11 +96,6 @@ class Change:
         """Whether an error of one class stands on both sides."""
         old, new = (observed(side.answer, mismatch.name) for side in (self.old, self.new) if side)
         return old["kind"] == new["kind"] == "error" and bool(old["type"] == new["type"])
-
-
-def name_of(label: str) -> str:
-    """A target's label without its version."""
-    return label.partition("==")[0]
 
 
 def change_of(old: Told, new: Told) -> Change | None:

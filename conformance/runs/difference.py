@@ -9,10 +9,11 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from conformance.language.case import MODES
-from conformance.runs.changes import CLASSES, KINDS, Change, ChangeClass, Told, change_of, name_of
+from conformance.runs.changes import CLASSES, KINDS, Change, ChangeClass, Told, change_of
 from conformance.runs.events import Answered, Cell
 from conformance.runs.record import Record
 from conformance.runs.results import ORACLE_LABEL, Results, Word
+from conformance.targets.specification import name_of
 
 Key: TypeAlias = tuple[str, str, str]
 

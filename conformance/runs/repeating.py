@@ -11,7 +11,7 @@ from conformance.runs.events import Answered, Cell
 from conformance.runs.raw import differences
 from conformance.runs.results import RAN, Judged, Results
 from conformance.runs.run import run_cells
-from conformance.targets.specification import Target
+from conformance.targets.specification import Target, name_of
 
 
 def suspects(results: Results) -> set[Cell]:
@@ -28,7 +28,7 @@ def suspects(results: Results) -> set[Cell]:
     by_name: dict[tuple[str, str, str], Judged] = {}
     for judged in results.cells:
         cell = judged.cell
-        key = (cell.case, cell.target.partition("==")[0], cell.mode)
+        key = (cell.case, name_of(cell.target), cell.mode)
         other = by_name.get(key)
         if other and differences(other.answer, judged.answer, cell.mode):
             found |= {other.cell, cell}

@@ -14,6 +14,7 @@ from conformance.language.case import Case
 from conformance.language.lowering import Lowered, lower
 from conformance.runs.events import Answered, Cell, Event, TargetFailed, TargetReady
 from conformance.runs.record import Record
+from conformance.targets.specification import name_of
 
 if TYPE_CHECKING:
     from conformance.runs.baseline import Against
@@ -110,7 +111,7 @@ class Results:
     def title(self, target: str) -> str:
         """`tensorflow 2.21.0` for a target that has started."""
         about = self.targets.get(target, {})
-        name = target.split("==")[0]
+        name = name_of(target)
         return f"{name} {about['version']}" if about.get("version") else target
 
     @property
@@ -216,7 +217,7 @@ class Reviewer:
     def _covering(self, cell: Cell) -> list[Deviation]:
         """The documented departures that speak of a cell, by the version that its worker told."""
         version = str(self.results.targets.get(cell.target, {}).get("version") or "0")
-        name = cell.target.split("==")[0]
+        name = name_of(cell.target)
         return [
             deviation
             for deviation in self.deviations

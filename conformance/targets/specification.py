@@ -41,12 +41,17 @@ class Target:
     @property
     def name(self) -> str:
         """The label without its version: what deviations are written for."""
-        return self.label.split("==")[0]
+        return name_of(self.label)
 
     @property
     def is_reference(self) -> bool:
         """Whether this is the oracle itself."""
         return self.label == "reference"
+
+
+def name_of(label: str) -> str:
+    """A target's label without its version."""
+    return label.partition("==")[0]
 
 
 def parse_target(text: str, python: str | None = None) -> Target:

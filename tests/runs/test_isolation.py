@@ -28,19 +28,10 @@ XLA_SAMPLE = 5
 LEAKING = """
 introduction: For tests of isolation.
 cases:
-  first:
-    title: A gradient is registered
+  ${which}:
+    title: A gradient is registered, and another one under the same name
     source: contract/s28
-    isolated: true
-    run: |
-      @tf.RegisterGradient("AName")
-      def gradient(op, upstream):
-          return upstream
-      registered = 1.0
-    expect: {registered: 1.0}
-  second:
-    title: A gradient is registered under the same name
-    source: contract/s28
+    each: {which: [first, second]}
     isolated: true
     run: |
       @tf.RegisterGradient("AName")

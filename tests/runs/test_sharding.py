@@ -38,16 +38,16 @@ def test_every_case_is_in_exactly_one_shard(
     names: list[str], of: int, known: dict[str, float]
 ) -> None:
     cases = [Named(name) for name in names]
-    parts = [part_of(cases, Shard(index, of), known) for index in range(1, of + 1)]  # type: ignore[type-var]
+    parts = [part_of(cases, Shard(index, of), known) for index in range(1, of + 1)]
     assert sorted(case.id for part in parts for case in part) == sorted(names)
-    again = part_of(cases[::-1], Shard(1, of), known)  # type: ignore[type-var]
+    again = part_of(cases[::-1], Shard(1, of), known)
     assert again[::-1] == parts[0]
 
 
 def test_shards_are_even_by_what_their_cases_took() -> None:
     cases = [Named(name) for name in "abcdefgh"]
     seconds = {"a": 6.0, "b": 1.0, "c": 1.0, "d": 1.0, "e": 1.0, "f": 1.0, "g": 1.0}
-    parts = [part_of(cases, Shard(index, 2), seconds) for index in (1, 2)]  # type: ignore[type-var]
+    parts = [part_of(cases, Shard(index, 2), seconds) for index in (1, 2)]
     assert [[case.id for case in part] for part in parts] == [["a", "g"], list("bcdefh")]
 
 
