@@ -21,7 +21,7 @@ from conformance.language.case import Case
 from conformance.language.features import words_of
 from conformance.reporting.progress import Progress
 from conformance.reporting.terminal import print_results
-from conformance.runs.events import Event
+from conformance.runs.events import Answered, Event
 from conformance.runs.record import RecordError, RecordWriter
 from conformance.runs.results import EXIT_CODES, Results, Reviewer
 from conformance.runs.resuming import resumed
@@ -101,7 +101,9 @@ def run(arguments: argparse.Namespace) -> int:
     writer = _writer(path, chosen, targets, shard, kept)
     results.record = str(path) if path else ""
     progress = Progress(results, len(part), sys.stderr, quiet=arguments.quiet)
-    perform(plan, kept, Reviewer(results, part, known_deviations(cases, folder)), progress, writer)
+    deviations = known_deviations(cases, folder)
+    reviewer = Reviewer(results, part, deviations, compared=_compared(plan, kept))
+    perform(plan, kept, reviewer, progress, writer)
     if arguments.update_baseline:
         print(*update(results, cases), sep="\n")
     print_results(results, sys.stdout)
@@ -134,8 +136,18 @@ def _repetitions(arguments: argparse.Namespace, targets: Sequence[Target]) -> in
     """As often as was asked for; versions that are compared are repeated in any case."""
     if arguments.repeat is not None:
         return int(arguments.repeat)
+    return REPETITIONS if _has_versions(targets) else 0
+
+
+def _has_versions(targets: Sequence[Target]) -> bool:
     names = [target.name for target in targets]
-    return REPETITIONS if len(set(names)) < len(names) else 0
+    return len(set(names)) < len(names)
+
+
+def _compared(plan: Plan, kept: Sequence[Event]) -> bool:
+    """Whether answers are held against others: of another version, or repeated, now or before."""
+    repeated = any(isinstance(event, Answered) and event.repeat for event in kept)
+    return bool(plan.repeat) or repeated or _has_versions(plan.targets)
 
 
 def _kept(path: Path | None, plan: Plan) -> list[Event]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from conformance.judging.answer import Answer
@@ -143,13 +143,23 @@ class Results:
 
 
 class Reviewer:
-    """Judges cells as their answers and the oracle's arrive, whichever comes first."""
+    """Judges cells as their answers and the oracle's arrive, whichever comes first.
+
+    Where answers are not `compared` with each other later, by version or by repetition, what they
+    observed is let go once it is judged: a large run keeps its verdicts only.
+    """
 
     def __init__(
-        self, results: Results, cases: Iterable[Case], deviations: Sequence[Deviation]
+        self,
+        results: Results,
+        cases: Iterable[Case],
+        deviations: Sequence[Deviation],
+        *,
+        compared: bool = True,
     ) -> None:
         self.results = results
         self.deviations = deviations
+        self.compared = compared
         self._cases = list(cases)
         self._position = {case.id: position for position, case in enumerate(self._cases)}
         self._others = any(target != ORACLE_LABEL for target in results.asked)
@@ -210,7 +220,8 @@ class Reviewer:
         given = (case, cell.mode, event.answer, oracle, lowered.operations, lowered.dependencies)
         covering = self._covering(cell)
         judgement = apply(judge(*given), covering, *given)
-        judged = Judged(cell, case, event.answer, judgement)
+        answer = event.answer if self.compared else replace(event.answer, observations={})
+        judged = Judged(cell, case, answer, judgement)
         self.results.judged.append(judged)
         return judged
 
