@@ -84,14 +84,14 @@ def run_cells(
 
 
 def _jobs(cases: Sequence[Case], target: Target, wanted: Callable[[Cell], bool]) -> list[Job]:
-    """A target's jobs: case by case, those that need a process of their own at the end."""
+    """A target's jobs: first what is isolated, as a worker that was never used can fork for it."""
     jobs = [
         Job(case, mode)
         for case in cases
         for mode in target.modes
         if wanted(Cell(case.id, target.label, mode))
     ]
-    return sorted(jobs, key=lambda job: job.case.isolated)
+    return sorted(jobs, key=lambda job: not job.case.isolated)
 
 
 class Asker(threading.Thread):
@@ -112,6 +112,7 @@ class Asker(threading.Thread):
         self.session = Session(target)
         self.stopped = threading.Event()
         self.asked = 0
+        self.used = False
         self.failure = ""
 
     def stop(self) -> None:
@@ -146,7 +147,7 @@ class Asker(threading.Thread):
         reason = job.not_applicable
         if reason:
             return Answer("not_applicable", detail=reason)
-        if job.case.isolated or self.asked >= RECYCLE_AFTER:
+        if self.asked >= RECYCLE_AFTER or (job.case.isolated and self.used):
             self.session.close()
         if not self._ready():
             return Answer("not_run", detail=self.failure)
@@ -155,6 +156,9 @@ class Asker(threading.Thread):
             detail = f"the target declares that it lacks {', '.join(lacks)}"
             return Answer("unsupported", detail=detail)
         answer = self._asked(job)
+        if job.case.isolated and self.session.forks:
+            return answer
+        self.used = True
         if job.case.isolated or ran_out_of_memory(answer):
             self.session.close()
         return answer
@@ -171,7 +175,7 @@ class Asker(threading.Thread):
             self.failure = str(error)
             self.events.put(TargetFailed(self.target.label, self.failure))
             return False
-        self.asked = 0
+        self.asked, self.used = 0, False
         self.events.put(TargetReady(self.target.label, about))
         return True
 
@@ -184,7 +188,6 @@ class Asker(threading.Thread):
     def _asked(self, job: Job) -> Answer:
         self.asked += 1
         request: dict[str, Any] = {
-            "command": "run",
             "cell": self.asked,
             "name": job.case.id,
             "source": job.lowered.source,
@@ -192,6 +195,7 @@ class Asker(threading.Thread):
             "convert": job.lowered.convert,
             "mode": job.mode,
             "observe": job.lowered.observed,
+            "isolated": job.case.isolated,
         }
         try:
             reply = self.session.ask(request, self.timeout)

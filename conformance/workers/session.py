@@ -55,12 +55,14 @@ class ReplyTooLong(Exception):
 class Session:
     """One worker process for one target. Start and close it in the same thread.
 
-    The worker dies with the thread that started it, so that nothing outlives the host.
+    The worker dies with the thread that started it, so that nothing outlives the host. Where it
+    `forks`, a request that is isolated leaves no trace in it.
     """
 
     def __init__(self, target: Target) -> None:
         self.target = target
         self.about: dict[str, Any] = {}
+        self.forks = False
         self._process: subprocess.Popen[bytes] | None = None
         self._requests: int = -1
         self._replies: int = -1
@@ -74,8 +76,6 @@ class Session:
         """
         self._spawn()
         request = {
-            "command": "start",
-            "protocol": PROTOCOL,
             "module": self.target.module,
             "attribute": self.target.attribute,
             "path": self.target.path,
@@ -96,6 +96,7 @@ class Session:
         except TypeError as error:
             self.close()
             raise WorkerError(f"{self.target.label}: what it lacks is no list of names") from error
+        self.forks = reply.pop("forks", False) is True
         self.about = reply
         return reply
 

@@ -25,6 +25,7 @@ ZOO = [
     ("segfaults", "crash", "ended by signal SIGSEGV"),
     ("ends_by_a_nameless_signal", "crash", "ended by signal 40"),
     ("exits", "crash", "ended with exit code 7"),
+    ("exits_in_order", "crash", "ended with exit code 0"),
     ("says_half", "crash", "ended with exit code 0 in the middle of a reply"),
     ("closes_descriptors", "crash", "ended with exit code 1"),
     ("dies_before_its_child", "crash", "ended by signal SIGABRT"),

@@ -108,12 +108,40 @@ def test_an_answer_does_not_tell_where_a_target_is_installed(cases: list[Case]) 
     assert answer.error["message"] == "no kernel in lib, asked by inside/execution.py"
 
 
-def test_an_isolated_case_has_a_process_of_its_own(cases: list[Case]) -> None:
-    text = TEXT.replace("    title: A gradient", "    isolated: true\n    title: A gradient")
-    events = list(run_cells(load_text(text), [ORACLE]))
-    assert sum(isinstance(event, TargetReady) for event in events) == 2
-    order = [event.cell.case for event in events if isinstance(event, Answered)]
-    assert order[-1] == "local/text/backward"
+ISOLATED = TEXT.replace("    title:", "    isolated: true\n    title:")
+
+
+@pytest.mark.parametrize(("target", "workers"), [(ORACLE, 1), (broken("starts_a_thread"), 3)])
+def test_isolated_cases_share_the_import_where_a_fork_is_safe(target: Target, workers: int) -> None:
+    text = TEXT + ISOLATED[ISOLATED.index("  forward:") :].replace("ward", "ward_alone")
+    events = list(run_cells(load_text(text), [target]))
+    assert sum(isinstance(event, TargetReady) for event in events) == workers + (workers > 1)
+    answered = [event for event in events if isinstance(event, Answered)]
+    assert {event.answer.outcome for event in answered} == {"answered"}
+    assert ["alone" in event.cell.case for event in answered] == [True] * 3 + [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "detail"),
+    [
+        ("dies", "crash", "SIGABRT"),
+        ("segfaults", "crash", "SIGSEGV"),
+        ("exits", "crash", "exit code 7"),
+        ("exits_in_order", "crash", "exit code 0"),
+        ("hangs", "timeout", "no answer"),
+        ("forks", "answered", ""),
+    ],
+)
+def test_what_an_isolated_case_does_costs_its_cell(name: str, outcome: str, detail: str) -> None:
+    found = {
+        event.cell.case.rpartition("/")[2]: event.answer
+        for event in run_cells(load_text(ISOLATED), [broken(name)], timeout=3)
+        if isinstance(event, Answered)
+    }
+    assert found["backward"].outcome == outcome
+    assert detail in found["backward"].detail
+    assert {found["forward"].outcome, found["forward_again"].outcome} == {"answered"}
+    assert children_of(os.getpid()) == []
 
 
 def test_several_workers_share_the_cells_of_a_target(cases: list[Case]) -> None:

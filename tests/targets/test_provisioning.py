@@ -48,7 +48,6 @@ def test_an_old_tensorflow_is_provisioned_and_answers(target: Target) -> None:
 
 def request(mode: str) -> dict[str, object]:
     return {
-        "command": "run",
         "cell": 1,
         "name": "area/topic/name",
         "source": SOURCE,
@@ -56,4 +55,5 @@ def request(mode: str) -> dict[str, object]:
         "convert": False,
         "mode": mode,
         "observe": ["g"],
+        "isolated": False,
     }

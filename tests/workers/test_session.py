@@ -31,7 +31,6 @@ def case(x):
 
 def request(source: str = SOURCE, mode: str = "eager") -> dict[str, object]:
     return {
-        "command": "run",
         "cell": 1,
         "name": "area/topic/name",
         "source": source,
@@ -39,6 +38,7 @@ def request(source: str = SOURCE, mode: str = "eager") -> dict[str, object]:
         "convert": False,
         "mode": mode,
         "observe": ["g"],
+        "isolated": False,
     }
 
 

@@ -3,12 +3,13 @@
 It needs CPython 3.9, the standard library, numpy and one framework, and nothing of this project.
 JSON lines come in and go out on two descriptors of its own (frameworks print on stdout):
 
-    {"command": "start", "protocol": 1, "module": "tensorflow", "attribute": "", "path": []}
-    {"command": "run", "cell": 7, "name": "...", "source": "...", "parameters": ["x"],
-     "convert": false, "mode": "eager", "observe": ["g"]}
-    {"command": "stop"}
+    {"module": "tensorflow", "attribute": "", "path": []}
+    {"cell": 7, "name": "...", "source": "...", "parameters": ["x"], "convert": false,
+     "mode": "eager", "observe": ["g"], "isolated": false}
 
-It is told which names to observe and never what is expected of them.
+The first names the target. An isolated cell is answered by a fork of the worker where that is safe;
+where it is not, the host starts another worker. A worker is told which names to observe and never
+what is expected of them.
 """
 
 import contextlib
@@ -28,28 +29,31 @@ PROTOCOL = 1
 
 
 def main(incoming: int, outgoing: int) -> None:
-    """Serve the host until it says stop or goes away."""
+    """Serve the host until it goes away."""
     keeper.fork_worker(incoming, outgoing)
     _be_a_worker(incoming, outgoing)
     # Only now: importing NumPy starts threads, which a fork would lose.
-    from inside import loading
+    from inside import isolation, loading
     from inside.execution import run_cell
 
-    worker = os.getpid()
-    target = None
+    def answer(request):
+        process = os.getpid()
+        reply = run_cell(target, request)
+        if os.getpid() != process:
+            leave()  # a target's own fork came back here
+        send(outgoing, reply)
+
+    threads = isolation.threads()
     with os.fdopen(incoming, encoding="utf-8") as requests:
+        target, about = loading.load_target(json.loads(next(requests)))
+        forks = 0 < isolation.threads() <= threads
+        send(outgoing, {**about, "protocol": PROTOCOL, "forks": forks})
         for line in requests:
             request = json.loads(line)
-            if request["command"] == "stop":
-                break
-            if request["command"] == "start":
-                target, reply = loading.load_target(request)
-                reply["protocol"] = PROTOCOL
+            if request["isolated"] and forks:
+                isolation.in_a_fork(answer, request)
             else:
-                reply = run_cell(target, request)
-            if os.getpid() != worker:
-                break  # a target's own fork came back here
-            send(outgoing, reply)
+                answer(request)
     leave()
 
 

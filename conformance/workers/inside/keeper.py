@@ -25,20 +25,20 @@ def fork_worker(*descriptors: int) -> None:
     if not sys.platform.startswith("linux"):
         return
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # until there is a worker to end
-    _die_with(os.getppid(), signal.SIGTERM)
+    die_with(os.getppid(), signal.SIGTERM)
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     keeper = os.getpid()
     worker = os.fork()
     if worker == 0:
-        _die_with(keeper, signal.SIGKILL)
+        die_with(keeper, signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         return
     for descriptor in descriptors:
         os.close(descriptor)
-    _end_as(_kept(worker))
+    end_as(_kept(worker))
 
 
-def _die_with(parent: int, ending: int) -> None:
+def die_with(parent: int, ending: int) -> None:
     """Have a signal sent to this process when its parent ends: one stuck in C reads no pipe."""
     _prctl(PR_SET_PDEATHSIG, ending)
     if os.getppid() != parent:
@@ -98,7 +98,7 @@ def _is_own(process: str) -> bool:
     return int(after_name.split()[1]) == os.getpid()
 
 
-def _end_as(status: int) -> None:
+def end_as(status: int) -> None:
     """End by the same signal, without a second core dump, or with the same exit code."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
