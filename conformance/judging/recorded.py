@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -10,6 +9,7 @@ from typing import Literal, cast
 import numpy as np
 
 from conformance.judging.answer import Observation
+from conformance.judging.messages import steady_start
 from conformance.judging.values import (
     STRUCTURES,
     MalformedObservation,
@@ -32,8 +32,6 @@ from conformance.language.case import (
 
 VALUES = ("tensor", "scalar")
 MAX_DEPTH = 64
-COUNTED = re.compile(r"0x|(?<=_)[0-9]")
-"""Where a message begins to depend on the process: an address, or the number in a made-up name."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +111,7 @@ def _recorded_error(observation: Observation, witness: bool) -> ExpectedError:
     if witness:
         return ExpectedError(kind)
     message = field_of(observation, "message")
-    start = COUNTED.split(message.split("\n", 1)[0], maxsplit=1)[0][:80]
-    return RecordedError(kind, start)
+    return RecordedError(kind, steady_start(message)[:80])
 
 
 def part_of(observation: Observation, part: str) -> Observation:

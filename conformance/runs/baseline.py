@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
+from conformance.judging.messages import uncounted
 from conformance.judging.verdicts import Verdict
 from conformance.runs.results import SHORTFALLS, Judged, Results
 from conformance.runs.run import lacking
@@ -27,9 +28,6 @@ NEAR = 1e-3
 """How far apart two numbers of the same answer may be: machines round differently."""
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?(?![\w.])")
-ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
-COUNTER = re.compile(r"(?<=_)[0-9]+")
-"""The number at the end of a name that a framework made up: it counts what ran before."""
 FOLDERS = re.compile(r"(?<![\w./])/(?:[^\s/:'\"]+/)+")
 
 
@@ -172,8 +170,7 @@ def _answer(judged: Judged) -> tuple[str, ...]:
 
 
 def _steady(text: str) -> str:
-    text = COUNTER.sub("#", ADDRESS.sub("0x...", " ".join(text.split())))
-    text = FOLDERS.sub(".../", text)
+    text = FOLDERS.sub(".../", uncounted(" ".join(text.split())))
     printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
     if len(printable) <= ANSWER_LENGTH:
         return printable
