@@ -9,6 +9,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from conformance.keywords import matcher
+
 
 class Selectable(Protocol):
     """What choosing needs of a case."""
@@ -61,9 +63,10 @@ def select(
     selection: Selection,
     words_of: Callable[[Chosen], Sequence[str]] = lambda case: case.tags,
 ) -> list[Chosen]:
-    """The cases that the selection takes; raises NothingSelected for any part that takes none.
+    """The cases that the selection takes.
 
-    `words_of` gives what a case is selected by as a tag.
+    `words_of` gives what a case is selected by as a tag. Errors: NothingSelected for any part that
+    takes none, UsageError for a keyword expression that cannot be read.
     """
     chosen = [case for case in cases if _named(case, selection.words)]
     for word in selection.words:
@@ -80,27 +83,12 @@ def select(
     chosen = [
         case for case in chosen if not selection.tags or set(selection.tags) & {*words_of(case)}
     ]
-    chosen = [case for case in chosen if keyword_matches(selection.keyword, case)]
+    meets = matcher(selection.keyword)
+    chosen = [case for case in chosen if meets(f"{case.id} {case.title}")]
     if not chosen:
         named = f"-k '{selection.keyword}'" if selection.keyword else "the selection"
         raise NothingSelected(f"no case matches {named}{_nearest(selection.keyword, cases)}")
     return chosen
-
-
-def keyword_matches(expression: str, case: Selectable) -> bool:
-    """pytest's -k: words joined by `and`, `or` and `not`, each a substring of id or title.
-
-    >>> keyword_matches("persistent and not nested", case)
-    """
-    text = f"{case.id} {case.title}".lower()
-    alternatives = expression.lower().split(" or ") if expression else []
-    return not alternatives or any(
-        all(
-            (term.removeprefix("not ").strip() in text) != term.startswith("not ")
-            for term in (part.strip() for part in alternative.split(" and "))
-        )
-        for alternative in alternatives
-    )
 
 
 def _named(case: Selectable, words: tuple[str, ...]) -> bool:
