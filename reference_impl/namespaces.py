@@ -216,7 +216,7 @@ TOP: dict[str, Any] = {
     "data": state.data,
     "experimental": SimpleNamespace(numpy=numpy_interface),
     "errors": errors,
-    "image": SimpleNamespace(**_pick(image, "adjust_contrast hsv_to_rgb")),
+    "image": SimpleNamespace(**_pick(image, "adjust_contrast adjust_saturation hsv_to_rgb")),
     "keras": SimpleNamespace(layers=keras.layers, Sequential=keras.Sequential),
     "nest": nest,
     "random": SimpleNamespace(**_pick(randomness, "normal set_seed shuffle uniform")),

@@ -24,7 +24,9 @@ from conformance.usage import UsageError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf check`."""
-    parser.add_argument("files", nargs="*", metavar="FILE", help="case files; all by default")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="case files, or folders of them; all by default"
+    )
     parser.add_argument(
         "--numeric", action="store_true", help="hold every gradient against difference quotients"
     )
@@ -43,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.files:
         try:
-            cases = load_files([Path(file) for file in arguments.files])
+            cases = load_files(case_files(arguments.files))
         except CaseFileError as error:
             raise UsageError(str(error)) from error
     else:
@@ -57,6 +59,17 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("\n".join(faults))
     print(f"{len(cases)} cases", "conforms", sep="\n")
     return 0
+
+
+def case_files(words: Sequence[str]) -> list[Path]:
+    """The files that words name, themselves or by a folder that they are in."""
+    found: list[Path] = []
+    for path in map(Path, words):
+        inside = sorted(path.rglob("*.yaml")) if path.is_dir() else [path]
+        if not inside:
+            raise UsageError(f"{path}: a folder without case files (*.yaml)")
+        found += inside
+    return found
 
 
 def _numeric_faults(

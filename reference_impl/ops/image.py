@@ -9,7 +9,7 @@ import numpy as np
 from reference_impl.arrays import Array
 from reference_impl.dtypes import float32
 from reference_impl.ops.complex_numbers import cast
-from reference_impl.rules import REAL, not_differentiable, primitive
+from reference_impl.rules import REAL, Primitive, not_differentiable, primitive
 from reference_impl.tensor import Tensor, convert_to_tensor
 
 
@@ -17,6 +17,16 @@ from reference_impl.tensor import Tensor, convert_to_tensor
 def _adjust_contrast(images: Array, factor: Array) -> Array:
     mean = np.mean(images, axis=(-3, -2), keepdims=True, dtype=images.dtype)
     return np.asarray((images - mean) * factor + mean)
+
+
+@primitive("AdjustSaturation", REAL)
+def _adjust_saturation(images: Array, factor: Array) -> Array:
+    value = images.max(-1, keepdims=True)
+    chroma = value - images.min(-1, keepdims=True)
+    saturation = np.divide(chroma, value, out=np.zeros_like(value), where=value != 0)
+    wanted = np.clip(saturation * factor, 0, 1)
+    ratio = np.divide(wanted, saturation, out=np.ones_like(value), where=saturation != 0)
+    return np.asarray(value - (value - images) * ratio, images.dtype)
 
 
 @primitive("HSVToRGB", REAL)
@@ -36,6 +46,19 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
 
     **Errors**: no rule, so a cotangent that arrives is a LookupError (contract part 0, s13).
     """
+    return _adjusted(_adjust_contrast, images, contrast_factor)
+
+
+def adjust_saturation(image: Any, saturation_factor: Any) -> Tensor:
+    """Return images with each colour's saturation scaled and kept in [0, 1]; hue and value stay.
+
+    image: floating, shape (..., 3); the saturation is (max - min) / max of the three.
+    **Errors**: no rule, so a cotangent that arrives is a LookupError.
+    """
+    return _adjusted(_adjust_saturation, image, saturation_factor)
+
+
+def _adjusted(adjust: Primitive[Tensor], images: Any, factor: Any) -> Tensor:
     images = convert_to_tensor(images)
-    factor = convert_to_tensor(contrast_factor, dtype_hint=float32)
-    return cast(_adjust_contrast(cast(images, float32), cast(factor, float32)), images.dtype)
+    factor = convert_to_tensor(factor, dtype_hint=float32)
+    return cast(adjust(cast(images, float32), cast(factor, float32)), images.dtype)

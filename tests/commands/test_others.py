@@ -78,6 +78,15 @@ def test_check_accepts_a_good_file(gradconf: Program, corpus: str) -> None:
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "conforms")
 
 
+def test_check_takes_folders(gradconf: Program, corpus: str, tmp_path: Path) -> None:
+    done = gradconf("check", corpus)
+    assert done.stdout.splitlines() == ["3 cases", "conforms"]
+    (tmp_path / "empty").mkdir()
+    done = gradconf("check", corpus, str(tmp_path / "empty"))
+    assert done.returncode == 2
+    assert "a folder without case files" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

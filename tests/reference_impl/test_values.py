@@ -246,6 +246,12 @@ def test_colours_and_histograms() -> None:
     hsv = tf.constant([[0.25, 0.5, 0.75], [0.0, 0.0, 0.5]])
     expected = [[0.5625, 0.75, 0.375], [0.5, 0.5, 0.5]]
     np.testing.assert_allclose(tf.image.hsv_to_rgb(hsv).numpy(), expected, rtol=1e-6)
+    colours = tf.constant([[0.5, 0.0, 0.25], [0.5, 0.5, 0.5], [0.75, 0.5, 0.25]])
+    halved = [[0.5, 0.25, 0.375], [0.5, 0.5, 0.5], [0.75, 0.625, 0.5]]
+    full = [[0.5, 0.0, 0.25], [0.5, 0.5, 0.5], [0.75, 0.375, 0.0]]
+    for factor, expected in ((0.5, halved), (9.0, full)):
+        found = tf.image.adjust_saturation(colours, factor).numpy()
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
     counts = tf.histogram_fixed_width([-1.0, 0.5, 1.5, 9.0], [0.0, 2.0], 4)
     assert counts.numpy().tolist() == [1, 1, 0, 2]
     assert counts.dtype == tf.int32
