@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reference_impl.operators import OPERATORS
-from reference_impl.tensor import IndexedSlices, convert_to_tensor
+from reference_impl.tensor import IndexedSlices
 
 
 def add_cotangents(cts: Sequence[Any]) -> Any:
@@ -26,4 +26,4 @@ def add_cotangents(cts: Sequence[Any]) -> Any:
             OPERATORS["concat"]([ct.indices for ct in cts], 0),
             cts[0].dense_shape,
         )
-    return OPERATORS["add_n"]([convert_to_tensor(ct) for ct in cts])
+    return OPERATORS["add_n"](cts)

@@ -25,7 +25,13 @@ def flatten(structure: Any) -> list[Any]:
     """Return the leaves of `structure` from left to right; a leaf gives a list of itself."""
     if not is_nested(structure):
         return [structure]
-    return [leaf for child in _children(structure) for leaf in flatten(child)]
+    leaves: list[Any] = []
+    for child in _children(structure):
+        if is_nested(child):
+            leaves += flatten(child)
+        else:
+            leaves.append(child)
+    return leaves
 
 
 def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any]) -> Any:

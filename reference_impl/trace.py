@@ -79,15 +79,11 @@ class Trace:
 
         A sum is taken out of `cotangents`, unless its tensor is also a source.
         """
-        if cotangents.keys().isdisjoint(record.output_keys):
-            return None
         cts: list[Any] = []
         arrived = False
         for key in record.output_keys:
             ct = None
-            if (
-                key in cotangents and self.producer[key] is record
-            ):  # else a later record replaced it
+            if key in cotangents and self.producer[key] is record:  # or a later one replaced it
                 ct = add_cotangents(cotangents.pop(key))
                 arrived = True
                 if key in source_keys:
