@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from conformance.commands.output import output_path
 from conformance.commands.reading import corpus
 from conformance.commands.selecting import add_selection, corpus_folder, selection_of
 from conformance.generation.bite import Bitten, Jaws, null_targets
@@ -36,9 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print what catches each mutant, and the shares of the null targets."""
     if arguments.jobs < 1:
         raise UsageError("--jobs must be above zero")
-    output = Path(arguments.output) if arguments.output else None
-    if output and not output.parent.is_dir():
-        raise UsageError(f"--output {output}: no folder {output.parent}")
+    output = output_path(arguments.output) if arguments.output else None
     try:
         found = _Found(_chosen(load_mutants(), arguments.mutants), not arguments.mutants)
         cases = select(corpus(corpus_folder(arguments)), selection_of(arguments, ()))

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from conformance.commands.gating import add_baseline, baseline_of
+from conformance.commands.output import output_path
 from conformance.commands.reading import corpus, known_deviations, record_at, records_in
 from conformance.commands.selecting import add_corpus, corpus_folder
 from conformance.judging.deviations import version_key
@@ -73,6 +74,6 @@ def _write(report: str, output: str | None) -> None:
         sys.stdout.write(report)
         return
     try:
-        Path(output).write_text(report, encoding="utf-8")
+        output_path(output).write_text(report, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--output {output}: {error.strerror}") from error

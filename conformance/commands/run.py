@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conformance.commands.gating import add_baseline, add_update, baseline_of, update
+from conformance.commands.output import output_path
 from conformance.commands.performing import Plan, perform
 from conformance.commands.reading import corpus, known_deviations, record_at
 from conformance.commands.saying import ended, say
@@ -187,7 +188,7 @@ def _chooses_cases(word: str, areas: set[str]) -> bool:
 def _record_path(arguments: argparse.Namespace, shard: Shard | None, *, whole: bool) -> Path | None:
     """Where the record goes; a part of the corpus must not overwrite the record of all of it."""
     if arguments.output:
-        return Path(arguments.output)
+        return output_path(arguments.output)
     if not whole:
         return None
     return Path(f"gradconf-run.{shard.index}-of-{shard.of}.jsonl" if shard else DEFAULT_RECORD)

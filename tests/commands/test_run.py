@@ -49,7 +49,7 @@ def test_1_falls_short_by_hanging(gradconf: Program, corpus: str) -> None:
         (("run", "reference:graph"), "one mode: eager"),
         (("run", "reference", "--jbos", "2"), "did you mean --jobs?"),
         (("run", "reference", "--jobs", "0"), "must be above zero"),
-        (("run", "reference", "--output", "/no/such/folder/r.jsonl"), "No such file"),
+        (("run", "reference", "--output", "/dev/null/r.jsonl"), "no folder /dev/null: "),
         (("run", "reference", "--output", "/dev/full"), "/dev/full: cannot be written: No space"),
         (("run", "reference", "reference"), "named twice"),
         (("run", "reference", "--corpus", "nowhere"), "no such folder"),
@@ -215,3 +215,11 @@ def test_a_report_is_written_to_a_stream_that_lacks_its_marks(
     done = gradconf(*words, PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.isascii()
+
+
+def test_the_folder_of_the_output_is_made(gradconf: Program, corpus: str, tmp_path: Path) -> None:
+    done = gradconf("run", "reference", "--corpus", corpus, "--output", "parts/a/r.jsonl")
+    assert done.returncode == 0
+    page = ("--format", "markdown", "--output", "pages/r.md")
+    assert gradconf("report", "parts/a/r.jsonl", "--corpus", corpus, *page).returncode == 0
+    assert (tmp_path / "pages" / "r.md").read_text().startswith("#")

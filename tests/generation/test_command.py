@@ -72,7 +72,7 @@ def test_2_a_mutant_that_does_not_apply(
     [
         (("subsign",), "no mutant named 'subsign' (did you mean sub_sign"),
         (("-j", "0"), "--jobs must be above zero"),
-        (("--output", "/no/such/folder/bite.json"), "no folder /no/such/folder"),
+        (("--output", "/dev/null/folder/bite.json"), "no folder /dev/null/folder"),
     ],
 )
 def test_2_usage(gradconf: Program, words: tuple[str, ...], message: str) -> None:
