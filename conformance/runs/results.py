@@ -178,11 +178,10 @@ class Reviewer:
             yield from self._answered(event)
 
     def finish(self) -> Iterator[Judged]:
-        """The cells that the oracle never answered."""
-        for case_id, waiting in list(self._waiting.items()):
-            self._oracle[case_id] = Answer("not_run", detail="the oracle was not asked")
-            for event in waiting:
-                yield self._judged(event)
+        """The cells that the oracle never answered: one witness is no verdict."""
+        note = "the run ended before the oracle answered"
+        for event in (event for waiting in self._waiting.values() for event in waiting):
+            yield self._kept(event, Judgement("not_run", note=note))
         self._waiting.clear()
         targets = {label: index for index, label in enumerate((ORACLE_LABEL, *self.results.asked))}
         self.results.judged.sort(
@@ -219,9 +218,12 @@ class Reviewer:
         oracle = None if cell.target == ORACLE_LABEL else self._oracle[cell.case]
         given = (case, cell.mode, event.answer, oracle, lowered.operations, lowered.dependencies)
         covering = self._covering(cell)
-        judgement = apply(judge(*given), covering, *given)
+        return self._kept(event, apply(judge(*given), covering, *given))
+
+    def _kept(self, event: Answered, judgement: Judgement) -> Judged:
+        case = self._cases[self._position[event.cell.case]]
         answer = event.answer if self.compared else replace(event.answer, observations={})
-        judged = Judged(cell, case, answer, judgement)
+        judged = Judged(event.cell, case, answer, judgement)
         self.results.judged.append(judged)
         return judged
 
