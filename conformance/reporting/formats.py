@@ -7,13 +7,14 @@ from typing import Literal, TypeAlias, get_args
 
 from conformance.reporting.annotations import write_github
 from conformance.reporting.as_json import write_json
+from conformance.reporting.html.page import write_html
 from conformance.reporting.junit import write_junit
 from conformance.reporting.markdown import write_markdown
 from conformance.reporting.style import Style
 from conformance.reporting.terminal import report_lines
 from conformance.runs.results import Results
 
-Format: TypeAlias = Literal["text", "markdown", "json", "junit", "github"]
+Format: TypeAlias = Literal["text", "markdown", "html", "json", "junit", "github"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
@@ -30,6 +31,7 @@ def write_text(results: Results) -> str:
 WRITERS: Mapping[Format, Callable[[Results], str]] = {
     "text": write_text,
     "markdown": write_markdown,
+    "html": write_html,
     "json": write_json,
     "junit": write_junit,
     "github": write_github,

@@ -23,6 +23,7 @@ TIMEOUT = 2.0
 ZOO = [
     ("dies", "crash", "ended by signal SIGABRT"),
     ("segfaults", "crash", "ended by signal SIGSEGV"),
+    ("is_killed", "crash", "ended by signal SIGKILL, as Linux does where memory runs out"),
     ("ends_by_a_nameless_signal", "crash", "ended by signal 40"),
     ("exits", "crash", "ended with exit code 7"),
     ("exits_in_order", "crash", "ended with exit code 0"),
