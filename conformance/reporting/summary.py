@@ -220,18 +220,38 @@ def _identity(judged: Judged) -> object:
 # ----- counts -----
 
 
-@dataclass(frozen=True)
-class Row:
-    """How many cells of a target's mode have each verdict."""
+class Counted:
+    """Some cells, counted by their verdict.
 
-    target: str
-    mode: str
+    A cell is applicable unless its case says that it is not, so nothing raises a share by being
+    declared unsupported, documented as a deviation or left out.
+    """
+
     counts: Mapping[Verdict, int]
 
     @property
     def cells(self) -> int:
-        """All cells of the row."""
+        """All of them."""
         return sum(self.counts.values())
+
+    @property
+    def passed(self) -> int:
+        """Cells that passed."""
+        return self.counts.get("pass", 0)
+
+    @property
+    def applicable(self) -> int:
+        """Cells whose case applies in their mode."""
+        return self.cells - self.counts.get("not_applicable", 0)
+
+
+@dataclass(frozen=True)
+class Row(Counted):
+    """The cells of a target's mode."""
+
+    target: str
+    mode: str
+    counts: Mapping[Verdict, int]
 
 
 def rows_of(results: Results) -> list[Row]:
@@ -254,27 +274,13 @@ def occurring(rows: Iterable[Row]) -> list[Verdict]:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A target's conformance, with all that one number would hide.
-
-    A cell is applicable unless its case says that it is not, so nothing raises the share by being
-    declared unsupported, documented as a deviation or left out.
-    """
+class Standing(Counted):
+    """A target's conformance, with all that one number would hide."""
 
     target: str
     counts: Mapping[Verdict, int]
     compared: int
     seconded: int
-
-    @property
-    def passed(self) -> int:
-        """Cells that passed."""
-        return self.counts.get("pass", 0)
-
-    @property
-    def applicable(self) -> int:
-        """Cells whose case applies in their mode."""
-        return sum(self.counts.values()) - self.counts.get("not_applicable", 0)
 
     @property
     def share(self) -> str:

@@ -21,6 +21,7 @@ from conformance.reporting.summary import (
     BESIDE,
     LABELS,
     Block,
+    Counted,
     Row,
     about_target,
     blocks_of,
@@ -78,20 +79,10 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Share:
+class Share(Counted):
     """How many of some cells passed, of those to which their case applies."""
 
     counts: Mapping[Verdict, int]
-
-    @property
-    def passed(self) -> int:
-        """Cells that passed."""
-        return self.counts.get("pass", 0)
-
-    @property
-    def applicable(self) -> int:
-        """Cells whose case applies."""
-        return sum(self.counts.values()) - self.counts.get("not_applicable", 0)
 
     @property
     def level(self) -> str:
