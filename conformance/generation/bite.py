@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -14,8 +14,9 @@ from conformance.judging.answer import Answer
 from conformance.judging.verdicts import Judgement, judge
 from conformance.language.case import Case
 from conformance.runs.events import Answered
+from conformance.runs.jobs import Job, Jobs
 from conformance.runs.results import SHORTFALLS
-from conformance.runs.run import Asker, Job, Saying
+from conformance.runs.run import Asker, Saying
 from conformance.targets.specification import Target
 
 NULL_TARGETS = Path(__file__).parent / "null_targets.py"
@@ -111,7 +112,7 @@ class Jaws:
     ) -> Generator[tuple[Job, Answer], None, None]:
         """A target's answers as they come; whoever closes this ends the worker."""
         events: Saying = queue.SimpleQueue()
-        asker = Asker(target, deque(jobs), TIMEOUT, events)
+        asker = Asker(target, Jobs(jobs), TIMEOUT, events)
         asker.start()
         try:
             while (event := events.get()) is not None:

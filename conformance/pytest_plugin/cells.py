@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import re
 import sys
-from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -26,8 +25,9 @@ from conformance.language.lowering import lower
 from conformance.places import data_folder
 from conformance.reporting.summary import LABELS, cell_findings, replay_command, show_command
 from conformance.runs.events import Answered, Cell, Event, TargetReady
+from conformance.runs.jobs import Job, Jobs
 from conformance.runs.results import SHORTFALLS, Judged, Results, Reviewer
-from conformance.runs.run import ORACLE, Asker, Job
+from conformance.runs.run import ORACLE, Asker
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import Target, TargetError, parse_target
 from conformance.usage import UsageError
@@ -92,7 +92,7 @@ class Cells:
 
     def _asker(self, target: Target) -> Asker:
         if target.label not in self._askers:
-            asker = Asker(target, deque(), self._timeout, queue.SimpleQueue())
+            asker = Asker(target, Jobs(), self._timeout, queue.SimpleQueue())
             self._askers[target.label] = asker
         return self._askers[target.label]
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections import deque
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from conformance.corpus import expectation_hash
 from conformance.judging.answer import Answer
 from conformance.language.case import Case
-from conformance.language.lowering import Lowered, lower
+from conformance.language.lowering import Lowered
 from conformance.runs.answers import answer_from
 from conformance.runs.events import Answered, Cell, Event, TargetFailed, TargetReady
+from conformance.runs.jobs import Job, Jobs
 from conformance.targets.specification import Target
 from conformance.workers.session import Session, WorkerCrashed, WorkerError
 
@@ -23,25 +22,6 @@ Saying: TypeAlias = "queue.SimpleQueue[Event | Exception | None]"
 DEFAULT_TIMEOUT = 60.0
 RECYCLE_AFTER = 2_000
 """Cells after which a worker is replaced: XLA keeps a quarter of a megabyte for each one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One cell to ask for."""
-
-    case: Case
-    mode: str
-
-    @property
-    def lowered(self) -> Lowered:
-        """The program; lowered while the target's framework is still being imported."""
-        return lower(self.case, self.mode)
-
-    @property
-    def not_applicable(self) -> str:
-        """Why the case says nothing in this mode: its own word, or an obstacle of the mode."""
-        declared = self.case.not_applicable.get(self.mode, "")
-        return declared or ("" if self.mode in self.case.expect_in else self.lowered.obstacle)
 
 
 def run_cells(
@@ -58,12 +38,11 @@ def run_cells(
     stops iterating stops the run: every worker is ended before the iterator is.
     """
     events: Saying = queue.SimpleQueue()
-    asking = [
-        Asker(target, jobs, timeout, events)
-        for target in targets
-        for jobs in [deque(_jobs(cases, target, wanted))]
-        for _ in range(min(workers, len(jobs)))
-    ]
+    asking: list[Asker] = []
+    for target in targets:
+        due = _jobs(cases, target, wanted)
+        jobs = Jobs(due, min(workers, len(due)))
+        asking += [Asker(target, jobs, timeout, events) for _ in range(min(workers, len(due)))]
     for asker in asking:
         asker.start()
     try:
@@ -100,7 +79,7 @@ class Asker(threading.Thread):
     def __init__(
         self,
         target: Target,
-        jobs: deque[Job],
+        jobs: Jobs,
         timeout: float,
         events: Saying,
     ) -> None:
@@ -114,6 +93,7 @@ class Asker(threading.Thread):
         self.asked = 0
         self.used = False
         self.failure = ""
+        self.failed = False
 
     def stop(self) -> None:
         """Give up: the cell in flight is lost, and nobody waits for it."""
@@ -124,20 +104,33 @@ class Asker(threading.Thread):
         """Answer jobs until there are none; the thread's own body."""
         try:
             while not self.stopped.is_set():
-                try:
-                    job = self.jobs.popleft()
-                except IndexError:
+                job = self.jobs.take()
+                if job is None:
                     break
-                answer = self.answer(job)
-                if not self.stopped.is_set():
-                    cell = Cell(job.case.id, self.target.label, job.mode)
-                    declared = expectation_hash(job.case, job.mode)
-                    self.events.put(Answered(cell, job.lowered.hash, answer, declared))
+                try:
+                    if not self._did(job):
+                        break
+                finally:
+                    self.jobs.done()
         except Exception as error:  # a fault of ours: a run without it would lack cells in silence
             self.events.put(error)
         finally:
             self.session.close()
             self.events.put(None)
+
+    def _did(self, job: Job) -> bool:
+        """Tell the answer to a job; False where no worker can be started and others go on."""
+        answer = self.answer(job)
+        if answer.outcome == "not_run" and not self.failed:
+            if self.jobs.hand_over(job):
+                return False
+            self.failed = True
+            self.events.put(TargetFailed(self.target.label, self.failure))
+        if not self.stopped.is_set():
+            cell = Cell(job.case.id, self.target.label, job.mode)
+            declared = expectation_hash(job.case, job.mode)
+            self.events.put(Answered(cell, job.lowered.hash, answer, declared))
+        return True
 
     def answer(self, job: Job) -> Answer:
         """The answer to one job, from a worker that is started where none is ready.
@@ -173,7 +166,6 @@ class Asker(threading.Thread):
             about = self._started_session()
         except WorkerError as error:
             self.failure = str(error)
-            self.events.put(TargetFailed(self.target.label, self.failure))
             return False
         self.asked, self.used = 0, False
         self.events.put(TargetReady(self.target.label, about))

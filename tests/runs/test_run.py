@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -148,6 +149,49 @@ def test_several_workers_share_the_cells_of_a_target(cases: list[Case]) -> None:
     events = list(run_cells(cases, [ORACLE], workers=2))
     answered = [event.cell.case for event in events if isinstance(event, Answered)]
     assert sorted(answered) == sorted(case.id for case in cases)
+
+
+ONCE = """
+import os
+import {module} as tape
+
+os.close(os.open(__file__ + ".started", os.O_CREAT | os.O_EXCL))  # a second start is refused
+
+def __getattr__(name):
+    return getattr(tape, name)
+"""
+
+
+def starts_once(folder: Path, module: str) -> Target:
+    """A target that no second worker can import."""
+    (folder / "once.py").write_text(ONCE.format(module=module))
+    for file in ("dies.py", "oracle_but.py"):
+        shutil.copy(BROKEN / file, folder)
+    return parse_target(str(folder / "once.py"))
+
+
+def test_a_worker_that_cannot_be_started_leaves_its_cells_to_the_others(
+    cases: list[Case], tmp_path: Path
+) -> None:
+    target = starts_once(tmp_path, "reference_impl")
+    events = list(run_cells(cases, [target], workers=2))
+    answered = [event for event in events if isinstance(event, Answered)]
+    assert sorted(event.cell.case for event in answered) == sorted(case.id for case in cases)
+    assert {event.answer.outcome for event in answered} == {"answered"}
+    assert not [event for event in events if isinstance(event, TargetFailed)]
+
+
+def test_where_no_worker_can_be_started_again_the_target_has_failed(
+    cases: list[Case], tmp_path: Path
+) -> None:
+    events = list(run_cells(cases, [starts_once(tmp_path, "dies")], workers=2))
+    outcomes = [event.answer.outcome for event in events if isinstance(event, Answered)]
+    assert len(outcomes) == len(cases)
+    assert outcomes.count("crash") == 1
+    assert {*outcomes} <= {"crash", "answered", "not_run"}
+    failures = [event for event in events if isinstance(event, TargetFailed)]
+    assert len(failures) == ("not_run" in outcomes)
+    assert all("FileExistsError" in failure.reason for failure in failures)
 
 
 def test_whoever_stops_iterating_stops_the_workers(cases: list[Case]) -> None:
