@@ -14,6 +14,7 @@ import pytest
 
 from conformance.language.case import Case
 from conformance.language.loader import load_text
+from conformance.runs import run
 from conformance.runs.events import Answered, TargetFailed, TargetReady
 from conformance.runs.run import ORACLE, run_cells
 from conformance.targets.specification import Target, parse_target
@@ -107,6 +108,17 @@ def test_an_answer_does_not_tell_where_a_target_is_installed(cases: list[Case]) 
     )
     assert answer.error is not None
     assert answer.error["message"] == "no kernel in lib, asked by inside/execution.py"
+
+
+def test_a_worker_is_replaced_before_its_memory_grows(
+    cases: list[Case], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for after, workers in ((3, 1), (2, 2), (1, 3)):
+        monkeypatch.setattr(run, "RECYCLE_AFTER", after)
+        events = list(run_cells(cases, [ORACLE]))
+        assert sum(isinstance(event, TargetReady) for event in events) == workers
+        answered = [event.answer for event in events if isinstance(event, Answered)]
+        assert [answer.outcome for answer in answered] == ["answered"] * 3
 
 
 ISOLATED = TEXT.replace("    title:", "    isolated: true\n    title:")
