@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_COUNTED = re.compile(r"\b0x[0-9a-fA-F]+|(?<=_)[0-9]+")
+_COUNTED = re.compile(r"\b0x[0-9a-fA-F]+|(?<=_)[0-9]+|(?<=CustomGradient-)[0-9]+")
 """An address, or the number at the end of a name that a framework made up: it counts what ran."""
 
 
@@ -13,6 +13,8 @@ def uncounted(message: str) -> str:
 
     >>> uncounted("<Tensor object at 0x7f93474> of cond_true_1444_rewritten")
     '<Tensor object at #> of cond_true_#_rewritten'
+    >>> uncounted("_gradient_op_type CustomGradient-10194")
+    '_gradient_op_type CustomGradient-#'
     """
     return _COUNTED.sub("#", message)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from conformance.judging.answer import Answer
 from conformance.judging.deviations import Deviation, apply
 from conformance.judging.verdicts import Judgement, Verdict, judge
-from conformance.language.case import Case
+from conformance.language.case import MODES, Case
 from conformance.language.lowering import Lowered, lower
 from conformance.runs.events import Answered, Cell, Event, TargetFailed, TargetReady
 from conformance.runs.record import Record
@@ -183,12 +183,14 @@ class Reviewer:
         for event in (event for waiting in self._waiting.values() for event in waiting):
             yield self._kept(event, Judgement("not_run", note=note))
         self._waiting.clear()
-        targets = {label: index for index, label in enumerate((ORACLE_LABEL, *self.results.asked))}
-        self.results.judged.sort(
-            key=lambda judged: (
-                targets[judged.cell.target] * len(self._cases) + self._position[judged.cell.case]
-            )
-        )
+        self.results.judged.sort(key=self._place)
+
+    def _place(self, judged: Judged) -> tuple[int, int, int]:
+        """Where a cell stands: by target as asked for, by case as in the corpus, by mode."""
+        cell = judged.cell
+        target = (ORACLE_LABEL, *self.results.asked).index(cell.target)
+        mode = MODES.index(cell.mode) if cell.mode in MODES else len(MODES)
+        return target, self._position[cell.case], mode
 
     def _answered(self, event: Answered) -> Iterator[Judged]:
         case_id = event.cell.case

@@ -50,6 +50,21 @@ def test_a_cell_that_the_oracle_never_answered_has_no_verdict(oracle: list[Answe
     assert results.word == "nothing_ran"
 
 
+def test_cells_stand_by_target_case_and_mode(oracle: list[Answered]) -> None:
+    results = Results({TAPE: ("graph", "eager"), "other": ("eager",)})
+    reviewer = Reviewer(results, CASES, [])
+    asked = [(TAPE, "graph"), ("other", "eager"), (TAPE, "eager")]
+    for event in [*oracle[::-1]]:
+        for target, mode in asked:
+            cell = replace(event.cell, target=target, mode=mode)
+            list(reviewer.add(replace(event, cell=cell)))
+        list(reviewer.add(event))
+    list(reviewer.finish())
+    found = [(judged.cell.target, judged.cell.case, judged.cell.mode) for judged in results.cells]
+    due = [(TAPE, case.id, mode) for case in CASES for mode in ("eager", "graph")]
+    assert found == [*due, *(("other", case.id, "eager") for case in CASES)]
+
+
 @pytest.mark.parametrize("compared", [True, False])
 def test_observations_are_kept_where_they_are_compared_later(
     oracle: list[Answered], compared: bool
