@@ -7,6 +7,7 @@ import mmap
 import os
 import signal
 import sys
+import warnings
 
 from inside import keeper
 
@@ -26,7 +27,9 @@ def in_a_fork(work, *arguments) -> None:
     """
     done = mmap.mmap(-1, 1)
     worker = os.getpid()
-    child = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 warns of any thread, of NumPy's too
+        child = os.fork()
     if child == 0:
         keeper.die_with(worker, signal.SIGKILL)
         work(*arguments)
