@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +20,10 @@ from conformance.language.loader import load_text
 settings.register_profile("fixed", derandomize=True, database=None, deadline=None)
 settings.register_profile("search", print_blob=True, deadline=None)
 settings.load_profile("fixed")
+
+# Where tests run in the background of a shell, Ctrl-C is ignored, and by what they start as well.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Program = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -43,9 +43,9 @@ def run_cells(
         due = _jobs(cases, target, wanted)
         jobs = Jobs(due, min(workers, len(due)))
         asking += [Asker(target, jobs, timeout, events) for _ in range(min(workers, len(due)))]
-    for asker in asking:
-        asker.start()
     try:
+        for asker in asking:
+            asker.start()
         running = len(asking)
         while running:
             event = events.get()
@@ -56,8 +56,10 @@ def run_cells(
             else:
                 yield event
     finally:
-        while any(asker.is_alive() for asker in asking):
-            for asker in asking:
+        for asker in asking:
+            asker.stop()
+        while going := [asker for asker in asking if asker.is_alive()]:
+            for asker in going:
                 asker.stop()  # again and again: one may just be starting its worker
                 asker.join(0.05)
 
