@@ -67,6 +67,7 @@ class Session:
         self._requests: int = -1
         self._replies: int = -1
         self._buffer = bytearray()
+        self._patience = 0.0
         self._log: IO[bytes] | None = None
 
     def start(self) -> dict[str, Any]:
@@ -113,10 +114,10 @@ class Session:
         Raises WorkerCrashed, WorkerHung or (for a reply that is none) WorkerError; the worker is
         gone in each case.
         """
-        deadline = time.monotonic() + timeout
+        self._patience = timeout
         try:
-            self._send(json.dumps(request).encode() + b"\n", deadline)
-            reply = parse_json(self._read_line(deadline))
+            self._send(json.dumps(request).encode() + b"\n")
+            reply = parse_json(self._read_line())
         except ReplyTooLong:
             self.close()
             raise WorkerError(f"the worker's reply is longer than {MAX_REPLY:,} bytes") from None
@@ -192,17 +193,17 @@ class Session:
             own.pop("PYTHONPATH", None)
         return own
 
-    def _send(self, data: bytes, deadline: float) -> None:
+    def _send(self, data: bytes) -> None:
         while data:
-            self._wait_for(self._requests, selectors.EVENT_WRITE, deadline)
+            self._wait_for(self._requests, selectors.EVENT_WRITE)
             data = data[os.write(self._requests, data) :]
 
-    def _read_line(self, deadline: float) -> bytes:
+    def _read_line(self) -> bytes:
         chunk = b""
         while b"\n" not in chunk:
             if len(self._buffer) > MAX_REPLY:
                 raise ReplyTooLong
-            self._wait_for(self._replies, selectors.EVENT_READ, deadline)
+            self._wait_for(self._replies, selectors.EVENT_READ)
             chunk = os.read(self._replies, 1 << 20)
             if not chunk:
                 raise EOFError
@@ -211,15 +212,19 @@ class Session:
         self._buffer = rest
         return bytes(line)
 
-    def _wait_for(self, descriptor: int, event: int, deadline: float) -> None:
-        """Wait until a descriptor is ready, and look once more after the deadline.
+    def _wait_for(self, descriptor: int, event: int) -> None:
+        """Wait until a descriptor is ready, and look once more when there is no patience left.
 
-        A host that was stopped itself finds its deadline over and the answer there.
+        A host that was stopped itself has waited for one look, however long it was away.
         """
         while True:
-            left = deadline - time.monotonic()
+            left = self._patience
+            look = min(max(0.0, left), LOOK_EVERY)
             self._bound_log()
-            if _ready(descriptor, event, min(max(0.0, left), LOOK_EVERY)):
+            started = time.monotonic()
+            ready = _ready(descriptor, event, look)
+            self._patience -= min(time.monotonic() - started, look)
+            if ready:
                 return
             if left <= 0:
                 raise TimeoutError
