@@ -18,10 +18,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from conformance.corpus import load_corpus
-from conformance.language.lowering import lower
+from conformance.corpus.cases import load_corpus
+from conformance.corpus.language.lowering import lower
+from conformance.drivers import INSIDE
 from conformance.targets.specification import DEFAULT_MODES
-from conformance.workers.session import INSIDE
 
 BUDGET = 1.15
 BARE = """

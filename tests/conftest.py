@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from conformance.language.case import Case
-from conformance.language.loader import load_text
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.loader import load_text
 
 # The same examples on every machine, so that a red run is about the change that it tests;
 # `pytest --hypothesis-profile=search` looks for new ones.

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.contract import PARTS, contract_lines, coverage, excuses
-from conformance.language.document import CaseFileError
+from conformance.corpus.contract import PARTS, contract_lines, coverage, excuses
+from conformance.corpus.language.document import CaseFileError
 from tests.conftest import Program, one_case
 
 TEXT = """

@@ -11,17 +11,19 @@ ROOT = Path(__file__).parent.parent
 ORDER = (
     ("conformance.cli",),
     ("conformance.commands", "conformance.pytest_plugin"),
-    ("conformance.generation", "conformance.numeric", "conformance.reporting"),
-    ("conformance.runs",),
-    ("conformance.workers",),
-    ("conformance.judging", "conformance.targets"),
-    ("conformance.corpus", "conformance.contract", "conformance.index"),
-    ("conformance.language", "conformance.selection"),
+    ("conformance.report",),
+    ("conformance.suite",),
+    ("conformance.verdicts",),
+    ("conformance.asking",),
+    ("conformance.answers",),
+    ("conformance.targets",),
+    ("conformance.drivers",),
+    ("conformance.corpus",),
     ("conformance",),
 )
 FRAMEWORKS = ("tensorflow", "jax", "torch", "keras", "reference_impl")
-INSIDE = "conformance.workers.inside"
-IN_WORKERS = (INSIDE, "conformance.generation.null_targets", "conformance.numeric.inside")
+INSIDE = "conformance.drivers.inside"
+IN_WORKERS = (INSIDE, "conformance.suite.null_targets", "conformance.suite.numeric.inside")
 
 
 def module_name(path: Path) -> str:
@@ -73,12 +75,12 @@ def test_imports_go_down_only(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("conformance.judging.compare", "from conformance.runs import run"),
-        ("conformance.language.loader", "import conformance.judging.values"),
-        ("conformance.runs.run", "import tensorflow as tf"),
+        ("conformance.answers.compare", "from conformance.asking import run"),
+        ("conformance.corpus.language.loader", "import conformance.answers.values"),
+        ("conformance.asking.run", "import tensorflow as tf"),
         ("conformance.commands.run", "def f():\n    import reference_impl"),
-        ("conformance.workers.inside.execution", "from conformance.language import case"),
-        ("conformance.numeric.inside.target", "from conformance.numeric import check"),
+        ("conformance.drivers.inside.execution", "from conformance.corpus.language import case"),
+        ("conformance.suite.numeric.inside.target", "from conformance.suite.numeric import check"),
     ],
 )
 def test_a_leak_is_refused(name: str, text: str) -> None:

@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from conformance.answers.answer import Answer
+from conformance.answers.mismatch import lines as mismatch_lines
+from conformance.asking.events import Answered
+from conformance.asking.run import DEFAULT_TIMEOUT, run_cells
 from conformance.commands.reading import corpus
 from conformance.commands.saying import ended, say
 from conformance.commands.selecting import add_corpus, corpus_folder, one_case
-from conformance.judging.answer import Answer
-from conformance.judging.mismatch import lines as mismatch_lines
-from conformance.language.case import Case
-from conformance.reporting.style import WIDTH, cut, printable
-from conformance.runs.bisection import Turn, bisect
-from conformance.runs.events import Answered
-from conformance.runs.raw import Differing, differences
-from conformance.runs.run import DEFAULT_TIMEOUT, run_cells
+from conformance.corpus.language.case import Case
+from conformance.report.style import WIDTH, cut, printable
 from conformance.targets.environments import provisioned
 from conformance.targets.releases import ordering, releases_between
 from conformance.targets.specification import Target, TargetError, parse_target
 from conformance.usage import UsageError
+from conformance.verdicts.bisection import Turn, bisect
+from conformance.verdicts.raw import Differing, differences
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,19 +7,19 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from conformance.answers.answer import Answer
+from conformance.answers.tolerances import bounds_for, coarse_elements
+from conformance.asking.events import Answered
+from conformance.asking.run import ORACLE, run_cells
 from conformance.commands.reading import corpus, known_deviations
-from conformance.corpus import load_files
-from conformance.judging.answer import Answer
-from conformance.judging.tolerances import bounds_for, coarse_elements
-from conformance.language.case import MODES, Case
-from conformance.language.document import CaseFileError
-from conformance.language.lowering import lower
-from conformance.language.schema import json_schema
-from conformance.numeric.check import LEAST_SHARE, check_numerically
-from conformance.runs.events import Answered
-from conformance.runs.results import Results, Reviewer
-from conformance.runs.run import ORACLE, run_cells
+from conformance.corpus.cases import load_files
+from conformance.corpus.language.case import MODES, Case
+from conformance.corpus.language.document import CaseFileError
+from conformance.corpus.language.lowering import lower
+from conformance.corpus.language.schema import json_schema
+from conformance.suite.numeric.check import LEAST_SHARE, check_numerically
 from conformance.usage import UsageError
+from conformance.verdicts.results import Results, Reviewer
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

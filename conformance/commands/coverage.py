@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from conformance.commands.reading import corpus
-from conformance.contract import PARTS, Coverage, coverage
-from conformance.language.document import CaseFileError
+from conformance.corpus.contract import PARTS, Coverage, coverage
+from conformance.corpus.language.document import CaseFileError
 from conformance.usage import UsageError
 
 

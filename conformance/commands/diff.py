@@ -14,15 +14,15 @@ from difflib import get_close_matches
 
 from conformance.commands.reading import record_at
 from conformance.commands.selecting import add_corpus, corpus_folder
-from conformance.index import summaries
+from conformance.corpus.index import summaries
 from conformance.places import data_folder
-from conformance.reporting.difference_blocks import Known
-from conformance.reporting.difference_formats import FORMATS, render
-from conformance.reporting.style import style_of
-from conformance.runs.changes import SHORT, ChangeClass
-from conformance.runs.difference import difference, side_of
-from conformance.runs.results import EXIT_CODES
+from conformance.report.difference_blocks import Known
+from conformance.report.difference_formats import FORMATS, render
+from conformance.report.style import style_of
 from conformance.usage import UsageError
+from conformance.verdicts.changes import SHORT, ChangeClass
+from conformance.verdicts.difference import difference, side_of
+from conformance.verdicts.results import EXIT_CODES
 
 ANY = "any"
 """Every change; what is unstable is none."""

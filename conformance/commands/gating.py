@@ -8,12 +8,12 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from conformance.language.case import Case
-from conformance.language.document import CaseFileError
-from conformance.runs.baseline import Against, Baseline, target_name, updated
-from conformance.runs.baseline_file import read_baseline, write_baseline
-from conformance.runs.results import Results
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.document import CaseFileError
 from conformance.usage import UsageError
+from conformance.verdicts.baseline import Against, Baseline, target_name, updated
+from conformance.verdicts.baseline_file import read_baseline, write_baseline
+from conformance.verdicts.results import Results
 
 
 def add_baseline(parser: argparse.ArgumentParser) -> None:

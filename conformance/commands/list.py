@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from conformance.commands.selecting import add_selection, corpus_folder, selection_of
-from conformance.index import summaries
+from conformance.corpus.index import summaries
+from conformance.corpus.selection import NothingSelected, select
 from conformance.places import data_folder
-from conformance.selection import NothingSelected, select
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,13 +16,13 @@ from pathlib import Path
 from conformance.commands.output import output_path
 from conformance.commands.reading import corpus
 from conformance.commands.selecting import add_selection, corpus_folder, selection_of
-from conformance.generation.bite import Bitten, Jaws, null_targets
-from conformance.generation.mutation import Mutant, control, load_mutants, make
-from conformance.language.case import Case
-from conformance.language.document import CaseFileError, suggest
-from conformance.runs.results import EXIT_CODES, Word
-from conformance.selection import NothingSelected, select
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.document import CaseFileError, suggest
+from conformance.corpus.selection import NothingSelected, select
+from conformance.suite.bite import Bitten, Jaws, null_targets
+from conformance.suite.mutation import Mutant, control, load_mutants, make
 from conformance.usage import UsageError
+from conformance.verdicts.results import EXIT_CODES, Word
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -6,15 +6,15 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
+from conformance.asking.events import Answered, Event
+from conformance.asking.record import RecordError, RecordWriter
+from conformance.asking.run import run_cells, with_oracle
 from conformance.commands.interruption import Interruption
-from conformance.language.case import Case
-from conformance.reporting.progress import Progress
-from conformance.runs.events import Answered, Event
-from conformance.runs.record import RecordError, RecordWriter
-from conformance.runs.repeating import repetitions, suspects
-from conformance.runs.results import Results, Reviewer
-from conformance.runs.run import run_cells, with_oracle
+from conformance.corpus.language.case import Case
+from conformance.report.progress import Progress
 from conformance.targets.specification import Target
+from conformance.verdicts.repeating import repetitions, suspects
+from conformance.verdicts.results import Results, Reviewer
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.corpus import load_corpus
-from conformance.judging.deviation_file import load_deviations
-from conformance.judging.deviations import Deviation
-from conformance.language.case import Case
-from conformance.language.document import CaseFileError
+from conformance.asking.record import Record, RecordError, read_record
+from conformance.asking.sharding import merged
+from conformance.corpus.cases import load_corpus
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.document import CaseFileError
 from conformance.places import data_folder
-from conformance.runs.record import Record, RecordError, read_record
-from conformance.runs.sharding import merged
 from conformance.usage import UsageError
+from conformance.verdicts.deviation_file import load_deviations
+from conformance.verdicts.deviations import Deviation
 
 RECORDS = (".jsonl", ".jsonl.gz")
 """How the names of records end."""

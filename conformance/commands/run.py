@@ -12,26 +12,26 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from conformance.asking.events import Answered, Event
+from conformance.asking.record import RecordError, RecordWriter
+from conformance.asking.resuming import resumed
+from conformance.asking.run import DEFAULT_TIMEOUT
+from conformance.asking.sharding import Shard, durations, parse_shard, part_of
 from conformance.commands.gating import add_baseline, add_update, baseline_of, update
 from conformance.commands.output import output_path
 from conformance.commands.performing import Plan, perform
 from conformance.commands.reading import corpus, known_deviations, record_at
 from conformance.commands.saying import ended, say
 from conformance.commands.selecting import add_selection, corpus_folder, selection_of
-from conformance.language.case import Case
-from conformance.language.features import words_of
-from conformance.reporting.progress import Progress
-from conformance.reporting.terminal import print_results
-from conformance.runs.events import Answered, Event
-from conformance.runs.record import RecordError, RecordWriter
-from conformance.runs.results import EXIT_CODES, Results, Reviewer
-from conformance.runs.resuming import resumed
-from conformance.runs.run import DEFAULT_TIMEOUT
-from conformance.runs.sharding import Shard, durations, parse_shard, part_of
-from conformance.selection import NothingSelected, select
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.features import words_of
+from conformance.corpus.selection import NothingSelected, select
+from conformance.report.progress import Progress
+from conformance.report.terminal import print_results
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import NAMED, Target, TargetError, parse_target
 from conformance.usage import UsageError
+from conformance.verdicts.results import EXIT_CODES, Results, Reviewer
 
 JOBS = min(2, os.cpu_count() or 1)
 DEFAULT_RECORD = "gradconf-run.jsonl"

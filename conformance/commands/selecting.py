@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.language.case import Case
-from conformance.selection import NothingSelected, Selection, select
+from conformance.corpus.language.case import Case
+from conformance.corpus.selection import NothingSelected, Selection, select
 from conformance.usage import UsageError
 
 

@@ -6,18 +6,18 @@ import argparse
 import textwrap
 from collections.abc import Mapping
 
+from conformance.answers.answer import Answer
+from conformance.answers.compare import text_of
+from conformance.answers.tolerances import Bounds, bounds_for, detection_floor
+from conformance.answers.values import describe
+from conformance.asking.events import Answered
+from conformance.asking.run import ORACLE, run_cells
 from conformance.commands.reading import corpus
+from conformance.commands.script import script_of
 from conformance.commands.selecting import add_corpus, corpus_folder, one_case
-from conformance.judging.answer import Answer
-from conformance.judging.compare import text_of
-from conformance.judging.tolerances import Bounds, bounds_for, detection_floor
-from conformance.judging.values import describe
-from conformance.language.case import MODES, Case, Expectation
-from conformance.language.features import words_of
-from conformance.language.lowering import Lowered, lower
-from conformance.runs.events import Answered
-from conformance.runs.run import ORACLE, run_cells
-from conformance.workers.script import script_of
+from conformance.corpus.language.case import MODES, Case, Expectation
+from conformance.corpus.language.features import words_of
+from conformance.corpus.language.lowering import Lowered, lower
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

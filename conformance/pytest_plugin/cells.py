@@ -14,23 +14,23 @@ import pytest
 from _pytest._code.code import ExceptionInfo, TerminalRepr
 
 from conformance import __version__
+from conformance.answers.answer import Answer
+from conformance.asking.events import Answered, Cell, Event, TargetReady
+from conformance.asking.jobs import Job, Jobs
+from conformance.asking.run import ORACLE, Asker
 from conformance.commands.reading import corpus, known_deviations
-from conformance.corpus import VERSION
-from conformance.judging.answer import Answer
-from conformance.judging.deviations import Deviation
-from conformance.language.case import Case
-from conformance.language.document import CaseFileError
-from conformance.language.loader import load_file
-from conformance.language.lowering import lower
+from conformance.corpus.cases import VERSION
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.document import CaseFileError
+from conformance.corpus.language.loader import load_file
+from conformance.corpus.language.lowering import lower
 from conformance.places import data_folder
-from conformance.reporting.summary import LABELS, cell_findings, replay_command, show_command
-from conformance.runs.events import Answered, Cell, Event, TargetReady
-from conformance.runs.jobs import Job, Jobs
-from conformance.runs.results import SHORTFALLS, Judged, Results, Reviewer
-from conformance.runs.run import ORACLE, Asker
+from conformance.report.summary import LABELS, cell_findings, replay_command, show_command
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import Target, TargetError, parse_target
 from conformance.usage import UsageError
+from conformance.verdicts.deviations import Deviation
+from conformance.verdicts.results import SHORTFALLS, Judged, Results, Reviewer
 
 LEFT_OUT = ("not_applicable", "unsupported")
 CASES = re.compile(rb"^cases:", re.MULTILINE)

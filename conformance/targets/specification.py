@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from conformance.language.case import MODES
+from conformance.corpus.language.case import MODES
 
 NAMED = {"reference": "reference_impl", "tensorflow": "tensorflow"}
 """The targets that have a name of their own, and the modules that they are."""

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.runs.bisection import bisect
 from conformance.targets.releases import ordering, releases_between
+from conformance.verdicts.bisection import bisect
 from tests.commands.corpus import make_corpus
 from tests.commands.versions import RIGHT, keep_ready
 from tests.conftest import Program

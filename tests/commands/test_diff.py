@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from conformance.answers.answer import Answer
 from conformance.cli import main
-from conformance.judging.answer import Answer
+from tests.asking.making_sides import ABOUT, cell, side, written
 from tests.commands.corpus import make_corpus
 from tests.conftest import Program
-from tests.runs.making_sides import ABOUT, cell, side, written
 
 BROKEN = Path(__file__).parent.parent / "broken"
 CASE = "basics/squares/square"

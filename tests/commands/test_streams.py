@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.runs.record import read_record
+from conformance.asking.record import read_record
 from tests.commands.corpus import make_corpus
 
 BROKEN = Path(__file__).parent.parent / "broken"

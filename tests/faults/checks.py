@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from conformance.asking.record import RecordError, read_record
 from conformance.cli import main
-from conformance.runs.record import RecordError, read_record
-from conformance.runs.results import EXIT_CODES
+from conformance.verdicts.results import EXIT_CODES
 
 Cells = frozenset[tuple[str, str, str]]
 WORDS = {code: word for word, code in EXIT_CODES.items()}

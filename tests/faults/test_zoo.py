@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from conformance.language.case import Case
-from conformance.language.loader import load_text
-from conformance.reporting.summary import cell_findings
-from conformance.runs.events import Event
-from conformance.runs.results import Judged, Results, Reviewer
-from conformance.runs.run import ORACLE, run_cells
+from conformance.asking import session
+from conformance.asking.events import Event
+from conformance.asking.run import ORACLE, run_cells
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.loader import load_text
+from conformance.report.summary import cell_findings
 from conformance.targets.specification import parse_target
-from conformance.workers import session
+from conformance.verdicts.results import Judged, Results, Reviewer
+from tests.asking.test_run import TEXT
 from tests.faults.processes import MARK, left
-from tests.runs.test_run import TEXT
 
 BROKEN = Path(__file__).parent.parent / "broken"
 TIMEOUT = 2.0

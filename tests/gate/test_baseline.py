@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.judging.answer import Answer
-from conformance.reporting.formats import render
-from conformance.runs.baseline import Against, Baseline, Entry, entry_of, target_name, updated
-from conformance.runs.results import Results
-from tests.reporting.making import (
+from conformance.answers.answer import Answer
+from conformance.report.formats import render
+from conformance.verdicts.baseline import Against, Baseline, Entry, entry_of, target_name, updated
+from conformance.verdicts.results import Results
+from tests.report.making import (
     BROKEN,
     CRASH,
     LACKS,

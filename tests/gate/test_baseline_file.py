@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.judging.mismatch import ORDER
-from conformance.language.case import MODES
-from conformance.language.document import CaseFileError
-from conformance.runs.baseline import Baseline, Entry
-from conformance.runs.baseline_file import read_baseline, text_of, write_baseline
-from conformance.runs.results import SHORTFALLS
+from conformance.answers.mismatch import ORDER
+from conformance.corpus.language.case import MODES
+from conformance.corpus.language.document import CaseFileError
+from conformance.verdicts.baseline import Baseline, Entry
+from conformance.verdicts.baseline_file import read_baseline, text_of, write_baseline
+from conformance.verdicts.results import SHORTFALLS
 
 CORPUS = ("basics/squares/square", "basics/squares/null", "unconnected/other/source")
 GOOD = """\

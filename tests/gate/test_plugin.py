@@ -108,7 +108,7 @@ def test_a_documented_deviation_is_an_expected_failure(tmp_path: Path) -> None:
     script = """
 import pytest
 from conformance.pytest_plugin import cells
-from tests.reporting.making import WRONG, deviation, results_from
+from tests.report.making import WRONG, deviation, results_from
 known = [deviation("math/sq/one")]
 (judged,) = results_from({"tensorflow": {"one": WRONG}}, modes=("eager",), deviations=known).cells
 item = object.__new__(cells.CellItem)

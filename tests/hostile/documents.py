@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from conformance.language.case import Case
-from conformance.language.loader import load_text
-from conformance.runs.events import Answered, Event
-from conformance.runs.run import ORACLE, run_cells
+from conformance.asking.events import Answered, Event
+from conformance.asking.run import ORACLE, run_cells
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.loader import load_text
 
 Path: TypeAlias = "tuple[str | int, ...]"
 

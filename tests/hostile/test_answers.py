@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.judging.answer import Answer
-from conformance.language.case import Case
-from conformance.language.lowering import lower
-from conformance.runs.answers import answer_from
-from conformance.runs.events import Answered, Cell, TargetReady
-from conformance.runs.record import RecordWriter, read_record
-from conformance.runs.results import Judged, Results, Reviewer
+from conformance.answers.answer import Answer
+from conformance.answers.reply import answer_from
+from conformance.answers.untrusted import MAX_DEPTH, parse_json
+from conformance.asking.events import Answered, Cell, TargetReady
+from conformance.asking.record import RecordWriter, read_record
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target
-from conformance.untrusted import MAX_DEPTH, parse_json
+from conformance.verdicts.results import Judged, Results, Reviewer
 
 from .documents import UNHURRIED, answers, cases, changed, depth_of
 

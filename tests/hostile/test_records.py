@@ -13,15 +13,15 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.reporting import difference_formats
-from conformance.reporting.difference_blocks import Known
-from conformance.reporting.formats import FORMATS, render
-from conformance.reporting.style import Style
-from conformance.runs.difference import difference, side_of
-from conformance.runs.events import Answered, Cell, TargetReady
-from conformance.runs.record import Record, RecordError, RecordWriter, read_record
-from conformance.runs.results import results_of
+from conformance.asking.events import Answered, Cell, TargetReady
+from conformance.asking.record import Record, RecordError, RecordWriter, read_record
+from conformance.report import difference_formats
+from conformance.report.difference_blocks import Known
+from conformance.report.formats import FORMATS, render
+from conformance.report.style import Style
 from conformance.targets.specification import Target
+from conformance.verdicts.difference import difference, side_of
+from conformance.verdicts.results import results_of
 
 from .documents import UNHURRIED, answers, cases, changed, oracle_events
 

@@ -9,11 +9,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.judging.deviation_file import load_deviations
-from conformance.judging.deviations import Deviation
-from conformance.language.document import CaseFileError
-from conformance.runs.baseline import Baseline
-from conformance.runs.baseline_file import read_baseline, text_of, write_baseline
+from conformance.corpus.language.document import CaseFileError
+from conformance.verdicts.baseline import Baseline
+from conformance.verdicts.baseline_file import read_baseline, text_of, write_baseline
+from conformance.verdicts.deviation_file import load_deviations
+from conformance.verdicts.deviations import Deviation
 
 from .documents import UNHURRIED, cases, changed
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.asking.session import Session
 from conformance.targets.environments import cached, provisioned
 from conformance.targets.specification import Target, parse_target
-from conformance.workers.session import Session
 
 SOURCE = """x = tf.constant(3.0)
 

@@ -1,0 +1,1 @@
+"""Asking: workers, jobs, runs, and the records of what they answered."""

@@ -1,0 +1,280 @@
+"""A session with a worker: start it, ask it, time it out, and say how it ended."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from typing import IO, Any
+
+from conformance.answers.untrusted import parse_json, texts
+from conformance.corpus.language.lowering import PROTOCOL
+from conformance.drivers import INSIDE
+from conformance.targets.specification import Target
+
+START_TIMEOUT = 180.0
+"""Seconds for an import: a first TensorFlow import from a cold disk takes most of a minute."""
+MAX_REPLY = 64 * 1024 * 1024
+KEEPER_TIMEOUT = 5.0
+"""Seconds for what is left of a worker to be ended by its keeper."""
+LOOK_EVERY = 1.0
+"""Seconds between two looks at how much a worker has printed."""
+MAX_LOG = 16 * 1024 * 1024
+LOG_TAIL = 2_000
+
+
+class WorkerError(Exception):
+    """The worker gave no usable reply; `outcome` is how that counts for the cell."""
+
+    outcome = "adapter_error"
+
+
+class WorkerCrashed(WorkerError):
+    """The worker's process ended while a cell was running."""
+
+    outcome = "crash"
+
+
+class WorkerHung(WorkerError):
+    """The worker did not reply in time and was killed."""
+
+    outcome = "timeout"
+
+
+class ReplyTooLong(Exception):
+    """A worker says more than the host is ready to hold."""
+
+
+class Session:
+    """One worker process for one target. Start and close it in the same thread.
+
+    The worker dies with the thread that started it, so that nothing outlives the host. Where it
+    `forks`, a request that is isolated leaves no trace in it.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.about: dict[str, Any] = {}
+        self.forks = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._requests: int = -1
+        self._replies: int = -1
+        self._buffer = bytearray()
+        self._patience = 0.0
+        self._log: IO[bytes] | None = None
+
+    def start(self) -> dict[str, Any]:
+        """Start the worker and import its framework; what it says of itself.
+
+        Raises WorkerError where the framework cannot be imported or the worker does not start.
+        """
+        self._spawn()
+        request = {
+            "module": self.target.module,
+            "attribute": self.target.attribute,
+            "path": self.target.path,
+        }
+        try:
+            reply = self.ask(request, START_TIMEOUT)
+        except WorkerError as error:
+            self.close()
+            raise type(error)(f"{self.target.label} did not start: {error}") from error
+        if not reply.get("ready"):
+            self.close()
+            raise WorkerError(f"{self.target.label} cannot be imported: {reply.get('error')}")
+        if reply.get("protocol") != PROTOCOL:
+            self.close()
+            raise WorkerError(f"{self.target.label}: the worker speaks another protocol")
+        try:
+            texts(reply.get("lacks"))
+        except TypeError as error:
+            self.close()
+            raise WorkerError(f"{self.target.label}: what it lacks is no list of names") from error
+        self.forks = reply.pop("forks", False) is True
+        self.about = reply
+        return reply
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is a worker that waits to be asked: it has not died, nor said anything."""
+        if self._process is None or self._buffer:
+            return False
+        return not _ready(self._replies, selectors.EVENT_READ, 0.0)
+
+    def ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
+        """Send one request and wait for its reply.
+
+        Raises WorkerCrashed, WorkerHung or (for a reply that is none) WorkerError; the worker is
+        gone in each case.
+        """
+        self._patience = timeout
+        try:
+            self._send(json.dumps(request).encode() + b"\n")
+            reply = parse_json(self._read_line())
+        except ReplyTooLong:
+            self.close()
+            raise WorkerError(f"the worker's reply is longer than {MAX_REPLY:,} bytes") from None
+        except ValueError as error:
+            self.close()
+            raise WorkerError("the worker's reply is not a line of JSON") from error
+        except (BrokenPipeError, EOFError):
+            raise WorkerCrashed(self._how_it_ended()) from None
+        except TimeoutError:
+            self.close()
+            raise WorkerHung(f"no answer in {timeout:g} seconds: killed") from None
+        if not isinstance(reply, dict) or reply.get("cell") != request.get("cell"):
+            self.close()
+            raise WorkerError("the worker's reply is to another request")
+        return reply
+
+    def kill(self) -> None:
+        """End the worker from another thread; whoever waits for a reply is told that it crashed."""
+        process = self._process
+        if process is not None:
+            _signal(process, signal.SIGTERM)
+            _signal(process, signal.SIGCONT)  # one that is stopped would not hear the other
+
+    def close(self) -> None:
+        """End the worker and everything that it started."""
+        self.kill()
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(KEEPER_TIMEOUT)
+        _signal(process, signal.SIGKILL)
+        process.wait()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        os.close(self._requests)
+        os.close(self._replies)
+        if self._log:
+            self._log.close()
+
+    def _spawn(self) -> None:
+        try:
+            self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the session
+            for_worker, self._requests = os.pipe()
+            self._replies, from_worker = os.pipe()
+        except OSError as error:
+            raise WorkerError(f"no worker can be started: {error.strerror}") from error
+        os.set_blocking(self._requests, False)
+        python = self.target.python or sys.executable
+        try:
+            self._process = subprocess.Popen(
+                [python, str(INSIDE), str(for_worker), str(from_worker)],
+                pass_fds=(for_worker, from_worker),
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env=self._environment(),
+            )
+        except OSError as error:
+            self._let_go()
+            raise WorkerError(f"{python} cannot be started: {error.strerror}") from error
+        finally:
+            os.close(for_worker)
+            os.close(from_worker)
+        self._buffer = bytearray()
+
+    def _environment(self) -> dict[str, str]:
+        """The user's environment; another interpreter must not meet this one's packages."""
+        own = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONUNBUFFERED": "1"}
+        if self.target.python:
+            own.pop("PYTHONPATH", None)
+        return own
+
+    def _send(self, data: bytes) -> None:
+        while data:
+            self._wait_for(self._requests, selectors.EVENT_WRITE)
+            data = data[os.write(self._requests, data) :]
+
+    def _read_line(self) -> bytes:
+        chunk = b""
+        while b"\n" not in chunk:
+            if len(self._buffer) > MAX_REPLY:
+                raise ReplyTooLong
+            self._wait_for(self._replies, selectors.EVENT_READ)
+            chunk = os.read(self._replies, 1 << 20)
+            if not chunk:
+                raise EOFError
+            self._buffer += chunk
+        line, _, rest = self._buffer.partition(b"\n")
+        self._buffer = rest
+        return bytes(line)
+
+    def _wait_for(self, descriptor: int, event: int) -> None:
+        """Wait until a descriptor is ready, and look once more when there is no patience left.
+
+        A host that was stopped itself has waited for one look, however long it was away.
+        """
+        while True:
+            left = self._patience
+            look = min(max(0.0, left), LOOK_EVERY)
+            self._bound_log()
+            started = time.monotonic()
+            ready = _ready(descriptor, event, look)
+            self._patience -= min(time.monotonic() - started, look)
+            if ready:
+                return
+            if left <= 0:
+                raise TimeoutError
+
+    def _bound_log(self) -> None:
+        """Give the disk back what a worker that prints without end has filled."""
+        assert self._log is not None
+        if os.fstat(self._log.fileno()).st_blocks * 512 > MAX_LOG:
+            os.ftruncate(self._log.fileno(), 0)  # the worker goes on behind the hole
+
+    def _how_it_ended(self) -> str:
+        assert self._process is not None
+        assert self._log is not None
+        try:
+            code = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            code = None
+        tail = self._log_tail()
+        self.close()
+        if code is None:
+            how = "closed its descriptor and did not end"
+        elif code < 0:
+            how = f"ended by signal {_name_of(-code)}"
+        else:
+            how = f"ended with exit code {code}"
+        how += " in the middle of a reply" if self._buffer else ""
+        return f"{how}; last output: {tail}" if tail else how
+
+    def _log_tail(self) -> str:
+        assert self._log is not None
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - LOG_TAIL))
+        return self._log.read().decode("utf-8", "replace").strip("\0 \n")
+
+
+def _ready(descriptor: int, event: int, seconds: float) -> bool:
+    with selectors.DefaultSelector() as selector:
+        selector.register(descriptor, event)
+        return bool(selector.select(seconds))
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal to a worker and its keeper, where they still are."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def _name_of(number: int) -> str:
+    if number == signal.SIGKILL:
+        return "SIGKILL, as Linux does where memory runs out"
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return str(number)

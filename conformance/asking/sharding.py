@@ -1,0 +1,162 @@
+"""Shards: which part of a run a machine takes, and the parts' records as one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TypeVar
+
+from conformance.asking.record import Record, RecordError
+from conformance.corpus.language.case import Case
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
+SAME = ("record", "corpus", "asked")
+"""What the headers of one run's shards have in common."""
+
+
+@dataclass(frozen=True, order=True)
+class Shard:
+    """The part `index` (from 1) of `of` parts."""
+
+    index: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.of}"
+
+
+def parse_shard(text: str) -> Shard:
+    """`2/5`; raises ValueError for what is none.
+
+    >>> parse_shard("2/5")
+    Shard(index=2, of=5)
+    """
+    match = SHARD.fullmatch(text)
+    shard = Shard(int(match[1]), int(match[2])) if match else Shard(0, 0)
+    if not 1 <= shard.index <= shard.of:
+        raise ValueError(f"'{text}' is no shard such as 2/5, the second of five")
+    return shard
+
+
+def part_of(cases: Sequence[Case], shard: Shard, seconds: Mapping[str, float]) -> list[Case]:
+    """The cases of a shard, in the order of `cases`; every case is in exactly one shard.
+
+    `seconds` is how long cases took; the longest is dealt out first, each to the shard that has
+    least to do. A case that nothing is known of counts as the mean of the others. The same cases
+    and seconds give the same shards, in any order and on any machine.
+    """
+    usual = fmean(seconds.values()) if seconds else 1.0
+    loads = [0.0] * shard.of
+    taken: set[str] = set()
+    for case in sorted(cases, key=lambda case: (-seconds.get(case.id, usual), case.id)):
+        lightest = loads.index(min(loads))
+        loads[lightest] += seconds.get(case.id, usual)
+        if lightest == shard.index - 1:
+            taken.add(case.id)
+    return [case for case in cases if case.id in taken]
+
+
+def durations(record: Record) -> dict[str, float]:
+    """How many seconds each case of a record took, in all its cells."""
+    seconds: dict[str, float] = {}
+    for answered in record.answers:
+        case = answered.cell.case
+        seconds[case] = seconds.get(case, 0.0) + answered.answer.seconds
+    return seconds
+
+
+def merged(records: Sequence[Record]) -> Record:
+    """The records of a run's shards as one record; incomplete where a shard is missing or is cut.
+
+    A record that is no shard is returned as it is, alone. Raises RecordError where the records are
+    not of one run.
+    """
+    if len(records) == 1 and "shard" not in records[0].header:
+        return records[0]
+    shards = _by_shard(records)
+    reasons = [*_missing(shards), *_cut_short(shards)] or [*_unasked(records)]
+    parts = list(shards.values())
+    return replace(
+        parts[0],
+        path=", ".join(record.path for record in parts),
+        targets=_joined(record.targets for record in parts),
+        answers=[answered for record in parts for answered in record.answers],
+        repeats=_joined(record.repeats for record in parts),
+        complete=not reasons,
+        reason="; ".join(reasons),
+        seconds=sum(record.seconds for record in parts),
+        failed=_joined(record.failed for record in parts),
+    )
+
+
+def _by_shard(records: Sequence[Record]) -> dict[Shard, Record]:
+    """The records by their shards, in order, once they are seen to be of one run."""
+    found: dict[Shard, Record] = {}
+    cells: dict[object, str] = {}
+    for record in records:
+        shard = _shard_of(record)
+        if shard in found:
+            raise RecordError(f"{record.path} is shard {shard}, as {found[shard].path} is")
+        found[shard] = record
+        _check_together(records[0], record)
+        for answered in record.answers:
+            other = cells.setdefault(answered.cell, record.path)
+            if other != record.path:
+                raise RecordError(f"{record.path} answers {answered.cell}, as {other} does")
+    return dict(sorted(found.items()))
+
+
+def _shard_of(record: Record) -> Shard:
+    try:
+        return parse_shard(str(record.header["shard"]))
+    except (KeyError, ValueError):
+        raise RecordError(
+            f"{record.path} is no shard of a run: report it alone, or compare it with gradconf diff"
+        ) from None
+
+
+def _check_together(one: Record, other: Record) -> None:
+    """Raise RecordError where two shards are not of the same run."""
+    different = [key for key in SAME if one.header.get(key) != other.header.get(key)]
+    if _shard_of(one).of != _shard_of(other).of:
+        different.append("number of shards")
+    different += [
+        f"{label} ({told.get('version')} and {other.targets[label].get('version')})"
+        for label, told in one.targets.items()
+        if label in other.targets and told.get("version") != other.targets[label].get("version")
+    ]
+    if different:
+        raise RecordError(
+            f"{other.path} is no shard of the run of {one.path}: another {', '.join(different)}"
+        )
+
+
+def _missing(shards: Mapping[Shard, Record]) -> Iterator[str]:
+    of = next(iter(shards)).of
+    for shard in (Shard(index, of) for index in range(1, of + 1)):
+        if shard not in shards:
+            yield f"shard {shard} is missing"
+
+
+def _cut_short(shards: Mapping[Shard, Record]) -> Iterator[str]:
+    for shard, record in shards.items():
+        if not record.complete:
+            yield f"shard {shard} ({record.path}): {record.reason}"
+
+
+def _unasked(records: Sequence[Record]) -> Iterator[str]:
+    """Cases that no shard has, because the shards were dealt out by different durations."""
+    corpus = records[0].header.get("corpus")
+    cases = corpus.get("cases") if isinstance(corpus, Mapping) else None
+    asked = len({answered.cell.case for record in records for answered in record.answers})
+    if asked != cases:
+        yield f"{asked} of {cases} cases: give every shard the same --durations"
+
+
+def _joined(parts: Iterable[Mapping[Key, Value]]) -> dict[Key, Value]:
+    return {key: value for part in parts for key, value in part.items()}

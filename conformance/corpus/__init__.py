@@ -1,0 +1,1 @@
+"""The case language, the corpus that is written in it, and choosing from it."""

@@ -1,0 +1,212 @@
+"""YAML files to cases: reads, checks and reports every fault of a file at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from conformance.corpus.language.case import MODES, Case, Expectation, Input
+from conformance.corpus.language.checks import (
+    check_everything_is_read,
+    check_forms,
+    check_isolation,
+    check_modes,
+    check_observed,
+)
+from conformance.corpus.language.document import parse_document, read_document
+from conformance.corpus.language.expectations import parse_expectation
+from conformance.corpus.language.inputs import parse_input
+from conformance.corpus.language.nodes import CaseFileError, Faults, Node, spoken, suggest
+from conformance.corpus.language.sources import parse_sources
+from conformance.corpus.language.subset import Program, check_program
+from conformance.corpus.language.templates import expand
+from conformance.corpus.language.vocabulary import BUILTINS, PROBES, RESERVED, ROOTS, TAGS
+
+FILE_KEYS = ("introduction", "cases")
+CASE_KEYS = (
+    *("title", "source", "inputs", "setup", "run", "expect", "expect_in"),
+    *("each", "warns", "isolated", "not_applicable", "tags"),
+)
+REQUIRED_KEYS = ("title", "source", "run", "expect")
+NAME = re.compile(r"[a-z][a-z0-9_]{0,99}")
+VALUE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
+NOTHING: Mapping[str, Any] = {}
+"""Shared by the many cases that say nothing of single modes."""
+TAKEN = frozenset((*ROOTS, *PROBES, *BUILTINS, *RESERVED))
+
+
+def load_file(path: Path, root: Path) -> list[Case]:
+    """The cases of one file; raises CaseFileError with every fault.
+
+    A file below the corpus's `root` is `<area>/<topic>.yaml` there; any other one is named after
+    its folder and itself.
+    """
+    try:
+        relative = path.resolve().relative_to(root.resolve())
+        shown = f"{root.name}/{relative.as_posix()}"
+        topic = relative.with_suffix("").as_posix()
+    except ValueError:
+        shown = str(path)
+        topic = f"{_as_name(path.resolve().parent.name)}/{_as_name(path.stem)}"
+    return _cases(read_document(path, shown), topic)
+
+
+def load_text(text: str, topic: str = "local/text", file: str = "text.yaml") -> list[Case]:
+    """The cases of a text, as if it were the file of `topic`; raises as load_file does."""
+    return _cases(parse_document(text, file), topic)
+
+
+def _as_name(text: str) -> str:
+    """The nearest name that a folder or file may have in the corpus."""
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+    return name if NAME.fullmatch(name) else "local"
+
+
+def _cases(root: Node, topic: str) -> list[Case]:
+    faults = Faults()
+    faults.keys(root, FILE_KEYS, required=FILE_KEYS)
+    mapping = root.value if isinstance(root.value, dict) else {}
+    if "introduction" in mapping:
+        faults.text(mapping["introduction"])
+    parts = topic.split("/")
+    if len(parts) != 2:
+        faults.add(root, f"a file of cases is <area>/<topic>.yaml, not {spoken(topic)}.yaml")
+    for part in parts:
+        if not NAME.fullmatch(part):
+            message = f"'{spoken(part)}' in the file's path: use lower-case letters, digits and _"
+            faults.add(root, message)
+    entries = faults.mapping(mapping["cases"]) if "cases" in mapping else {}
+    cases = _expanded(entries, topic, faults)
+    if not faults.found and not cases:
+        faults.add(root, "no cases: remove the file or write one")
+    if faults.found:
+        raise CaseFileError(sorted(faults.found, key=lambda f: (f.place.line, f.place.column)))
+    return list(cases.values())
+
+
+def _expanded(entries: Mapping[str, Node], topic: str, faults: Faults) -> dict[str, Case]:
+    cases: dict[str, Case] = {}
+    for written, entry in entries.items():
+        for name, filled in expand(written, entry, faults):
+            if name in cases:
+                faults.add(filled.name_place, f"a second case named '{spoken(name)}'")
+            if not NAME.fullmatch(name):
+                rule = "a case's name is lower-case letters, digits and _"
+                faults.add(entry.name_place, f"'{spoken(name)}': {rule}")
+            cases[name] = _case(f"{topic}/{name}", filled, faults)
+    return cases
+
+
+def _case(id: str, node: Node, faults: Faults) -> Case:
+    faults.keys(node, CASE_KEYS, required=REQUIRED_KEYS)
+    empty = Node({}, node.place)
+    given = node.value if isinstance(node.value, dict) else {}
+    inputs = _inputs(given.get("inputs", empty), faults)
+    expect = _expectations(given.get("expect", empty), inputs, faults)
+    expect_in = {
+        mode: _expectations(child, inputs, faults)
+        for mode, child in _by_mode(given.get("expect_in", empty), faults)
+    }
+    not_applicable = {
+        mode: faults.line(child)
+        for mode, child in _by_mode(given.get("not_applicable", empty), faults)
+    }
+    _check(given, inputs, expect, expect_in, faults)
+    setup, run = given.get("setup"), given.get("run")
+    return Case(
+        id=id,
+        title=faults.line(given["title"]) if "title" in given else "",
+        sources=parse_sources(given["source"], faults) if "source" in given else (),
+        place=node.place,
+        run=str(run.value) if run else "",
+        run_line=run.text_line if run else 0,
+        expect=expect,
+        inputs=tuple(inputs.values()),
+        setup=str(setup.value) if setup else "",
+        setup_line=setup.text_line if setup else 0,
+        expect_in=expect_in or NOTHING,
+        not_applicable=not_applicable or NOTHING,
+        warns=faults.line(given["warns"]) if "warns" in given else None,
+        isolated="isolated" in given and faults.flag(given["isolated"]),
+        tags=_tags(given.get("tags", Node([], node.place)), faults),
+    )
+
+
+def _check(
+    given: Mapping[str, Node],
+    inputs: Mapping[str, Input],
+    expect: Mapping[str, Expectation],
+    expect_in: Mapping[str, Mapping[str, Expectation]],
+    faults: Faults,
+) -> None:
+    """Check the programs, and what the parts of the case have to do with each other."""
+    placed = [(given["expect"], expect)] if "expect" in given else []
+    if "expect" in given and not expect:
+        faults.add(given["expect"], "a case expects something of one name at least")
+    for mode, expectations in expect_in.items():
+        placed.append((faults.mapping(given["expect_in"])[mode], expectations))
+    programs = _programs(given, tuple(inputs), faults)
+    if programs is not None:
+        check_observed(programs, placed, faults)
+        check_everything_is_read(inputs, given, programs, faults)
+        check_isolation(given, programs, faults)
+    if "expect" in given:
+        check_forms(placed, faults)
+    check_modes(given, faults)
+
+
+def _programs(
+    given: Mapping[str, Node], inputs: tuple[str, ...], faults: Faults
+) -> tuple[Program | None, Program] | None:
+    """The programs of setup and run; None where one cannot be read."""
+    setup = check_program(given["setup"], faults, made=inputs) if "setup" in given else None
+    run = check_program(given["run"], faults, made=inputs, setup=setup) if "run" in given else None
+    unread = "setup" in given and setup is None
+    return None if run is None or unread else (setup, run)
+
+
+def _inputs(node: Node, faults: Faults) -> dict[str, Input]:
+    return {
+        name: parse_input(name, child, faults)
+        for name, child in faults.mapping(node).items()
+        if _checked_name(name, child, faults)
+    }
+
+
+def _checked_name(name: str, node: Node, faults: Faults) -> bool:
+    if VALUE_NAME.fullmatch(name) and name not in TAKEN:
+        return True
+    rule = "use letters, digits and _, and no taken name"
+    faults.add(node.name_place, f"'{spoken(name)}' cannot name an input: {rule}")
+    return False
+
+
+def _tags(node: Node, faults: Faults) -> tuple[str, ...]:
+    tags = []
+    for child in faults.items(node):
+        tag = faults.line(child)
+        if tag and tag not in TAGS:
+            faults.add(child, f"no tag named '{spoken(tag)}'{suggest(tag, TAGS)}")
+        elif tag in tags:
+            faults.add(child, f"the tag '{tag}' twice")
+        tags.append(tag)
+    return tuple(tags)
+
+
+def _by_mode(node: Node, faults: Faults) -> list[tuple[str, Node]]:
+    pairs = list(faults.mapping(node).items())
+    for mode, child in pairs:
+        if mode not in MODES:
+            faults.add(child.name_place, f"no mode named '{spoken(mode)}'{suggest(mode, MODES)}")
+    return pairs
+
+
+def _expectations(
+    node: Node, inputs: Mapping[str, Input], faults: Faults
+) -> dict[str, Expectation]:
+    return {
+        name: parse_expectation(child, inputs, faults)
+        for name, child in faults.mapping(node).items()
+    }

@@ -1,0 +1,212 @@
+"""Lowering: a case becomes one plain Python text, the same for every target and every mode."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+
+from conformance.corpus.language.call_mode import call_program
+from conformance.corpus.language.case import Case, ExpectedCalls, ExpectedError, Input, Nested
+from conformance.corpus.language.expectations import expects
+from conformance.corpus.language.program import (
+    Step,
+    bound_by,
+    count_operations,
+    dependencies,
+    first_line,
+    has_control_flow,
+    names_of_framework,
+    names_of_scope,
+    names_read,
+    steps_of,
+)
+
+PROTOCOL = 1
+"""Version of what crosses between host and worker; part of every program's hash."""
+
+
+RECENT = 4_000
+"""Programs that are kept: the corpus's, of each mode; not all those of a run that is longer."""
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The text that runs, and what the host needs to know of it.
+
+    `source` makes the inputs at module level and defines `case(...)`; `run` is the case's own
+    text, of which it is made; `parameters` are the inputs that `case` takes; `convert` says
+    whether AutoGraph has control flow to convert; `obstacle` why the mode `call` needs
+    expectations of its own.
+    """
+
+    source: str
+    run: str
+    parameters: tuple[str, ...]
+    observed: tuple[str, ...]
+    convert: bool
+    operations: int
+    obstacle: str = ""
+
+    @cached_property
+    def hash(self) -> str:
+        """What identifies the program: its text (inputs included), what is observed, protocol."""
+        parts = [PROTOCOL, self.source, self.parameters, sorted(self.observed)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The names of the framework that the program uses, without the `tf.`."""
+        return names_of_framework(ast.parse(self.source))
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps of `source`, by its lines: setup's, then those of `case`."""
+        *head, function = ast.parse(self.source).body
+        assert isinstance(function, ast.FunctionDef)
+        return (*steps_of(head), *steps_of(function.body[:-1]))
+
+    @property
+    def dependencies(self) -> dict[str, frozenset[str]]:
+        """For each name, the labels of the steps that its value can depend on."""
+        return dependencies(ast.parse(self.run).body)
+
+    def step_at(self, line: int | None) -> str | None:
+        """The label of the step on a line of `source`; None where the line belongs to none."""
+        covering = [step for step in self.steps if line and step.line <= line <= step.end_line]
+        return covering[-1].label if covering else None
+
+
+@lru_cache(RECENT)
+def _lower(case: Case, call: bool) -> Lowered:
+    guarded = {name for name in case.observed if _expects(case, name, ExpectedError)}
+    if not call:
+        return _lowered(case, case.run, guarded)
+    tensors = [item.name for item in case.inputs if item.kind == "constant"]
+    program = call_program(case.run, tensors, case.observed, sorted(guarded))
+    return replace(_lowered(case, program.text, guarded), obstacle=program.obstacle)
+
+
+def lower(case: Case, mode: str = "eager") -> Lowered:
+    """The lowered program of a case; its `source` is what every worker runs.
+
+    The same text runs in every mode but `call`, whose functions stand in the text.
+
+    The program's own lines are kept as they were written (the subset has one statement on a
+    line), so the text and its hash do not depend on the Python that lowers.
+    """
+    return _lower(case, mode == "call")
+
+
+def _lowered(case: Case, run: str, guarded: set[str]) -> Lowered:
+    tree, setup = ast.parse(run), ast.parse(case.setup)
+    parameters = _parameters(case, tree)
+    counted = {name for name in case.observed if _expects(case, name, ExpectedCalls)}
+    head = [_construction(item) for item in case.inputs]
+    head += [f"calls = {dict.fromkeys(sorted(counted), 0)}"] if counted else []
+    head += _edited(case.setup, setup, counted, set()) if setup.body else []
+    body = _edited(run, tree, counted, guarded)
+    observed = ", ".join(f"{name!r}: {_observation(name, counted)}" for name in case.observed)
+    function = [
+        f"def case({', '.join(parameters)}):",
+        *_indented([*body, f"return {{{observed}}}"]),
+    ]
+    return Lowered(
+        source="\n".join([*head, "", "", *function] if head else function) + "\n",
+        run=case.run,
+        parameters=parameters,
+        observed=case.observed,
+        convert=has_control_flow(tree) or has_control_flow(setup),
+        operations=count_operations(ast.parse(case.run)),
+    )
+
+
+def _expects(case: Case, name: str, kind: type) -> bool:
+    return any(expects(given.get(name), kind) for given in (case.expect, *case.expect_in.values()))
+
+
+def _observation(name: str, counted: set[str]) -> str:
+    return f"calls[{name!r}]" if name in counted else name
+
+
+def _parameters(case: Case, tree: ast.Module) -> tuple[str, ...]:
+    """Constants that the program reads, and inputs that it binds anew.
+
+    Everything else (variables, modules) is closed over; a string that nothing reads would make
+    XLA refuse the whole program.
+    """
+    read, own = names_read(tree), names_of_scope(tree.body)
+    return tuple(
+        item.name
+        for item in case.inputs
+        if (item.kind == "constant" and item.name in read) or item.name in own
+    )
+
+
+def _edited(text: str, tree: ast.Module, counted: set[str], guarded: set[str]) -> list[str]:
+    """The lines of a program, with what the lowering puts in.
+
+    A function whose calls are expected counts them; a statement that binds a name expected to
+    fail stands in a guard.
+    """
+    lines = text.rstrip().split("\n")
+    placed = [[line] for line in lines]
+    for part in ast.walk(tree):
+        if isinstance(part, ast.FunctionDef) and part.name in counted:
+            first = first_line(part.body[0]) - 1
+            placed[first].insert(0, f"{_margin(lines[first])}calls[{part.name!r}] += 1")
+    for statement in _guarded(tree.body, guarded):
+        first, last = first_line(statement) - 1, statement.end_lineno or 1
+        inside = _indented([line for place in placed[first:last] for line in place])
+        placed[first:last] = [[*_guard(statement, _margin(lines[first]), inside)]] + [
+            [] for _ in range(last - first - 1)
+        ]
+    return [line for place in placed for line in place]
+
+
+def _guarded(body: list[ast.stmt], names: set[str]) -> Iterator[ast.stmt]:
+    """The statements of the program's own scope that bind one of these names."""
+    for statement in body:
+        if isinstance(statement, ast.With | ast.If | ast.For | ast.While):
+            yield from _guarded([*statement.body, *getattr(statement, "orelse", [])], names)
+        elif names & set(bound_by(statement)):
+            yield statement
+
+
+def _guard(statement: ast.stmt, margin: str, inside: list[str]) -> list[str]:
+    """The statement's lines in a try that binds its names to what it raised."""
+    kept = " = ".join([*bound_by(statement), "raised"])
+    return [f"{margin}try:", *inside, f"{margin}except Exception as raised:", f"{margin}    {kept}"]
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" if line.strip() else "" for line in lines]
+
+
+def _margin(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" "))]
+
+
+def _construction(item: Input) -> str:
+    """The line that makes an input: `x = tf.constant([1.0, 3.0])`."""
+    value = _written(item.value)
+    dtype = "" if item.dtype in ("float32", "string") else f", dtype=tf.{item.dtype}"
+    if item.kind == "constant":
+        return f"{item.name} = tf.constant({value}{dtype})"
+    frozen = "" if item.trainable else ", trainable=False"
+    return f'{item.name} = tf.Variable({value}{frozen}, name="{item.name}"{dtype})'
+
+
+def _written(value: Nested) -> str:
+    """A literal as Python text, nan and inf included."""
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_written(item) for item in value) + "]"
+    if isinstance(value, complex):  # 1-0j is no complex(1, -0.0), and nan+1j no Python
+        return f"complex({_written(value.real)}, {_written(value.imag)})"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    return repr(value)

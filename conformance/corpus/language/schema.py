@@ -1,0 +1,181 @@
+"""A JSON Schema of case files, for editors: made from the tables that the loader reads by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.corpus.language import expectations, inputs
+from conformance.corpus.language.case import MODES
+from conformance.corpus.language.literals import DTYPES, MAX_RANK
+from conformance.corpus.language.loader import (
+    CASE_KEYS,
+    FILE_KEYS,
+    NAME,
+    REQUIRED_KEYS,
+    VALUE_NAME,
+)
+from conformance.corpus.language.sources import FORMS as SOURCES
+from conformance.corpus.language.vocabulary import TAGS
+
+Schema = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+HOLE = r"\$\{[^{}]*\}"
+"""What a template fills in: it may stand for any value and inside any text."""
+
+
+def json_schema() -> Schema:
+    """The schema of a whole file; what it accepts is well-formed, not yet sound.
+
+    Programs, names and numbers that contradict each other are the loader's to find.
+    """
+    return {
+        "$schema": DIALECT,
+        "title": "gradconf case file",
+        "type": "object",
+        "properties": {
+            "introduction": {"type": "string", "minLength": 1},
+            "cases": {
+                "type": "object",
+                "propertyNames": _named(NAME.pattern),
+                "additionalProperties": {"$ref": "#/$defs/case"},
+                "minProperties": 1,
+            },
+        },
+        "required": list(FILE_KEYS),
+        "additionalProperties": False,
+        "$defs": {
+            "case": _case(),
+            "input": _input(),
+            "expectation": _expectation(),
+            "expectations": _mapping_of("expectation", _named(VALUE_NAME.pattern)),
+            "literal": _literal(),
+            "shape": _or_hole(
+                {"type": "array", "items": {"type": ["integer", "string"]}, "maxItems": MAX_RANK}
+            ),
+            "dtype": _or_hole({"enum": list(DTYPES)}),
+            "source": _or_hole(
+                {"type": "string", "pattern": _any_of_patterns(), "examples": [*SOURCES]}
+            ),
+        },
+    }
+
+
+def _case() -> Schema:
+    text = {"type": "string", "minLength": 1}
+    source = {"$ref": "#/$defs/source"}
+    properties: Schema = {
+        "title": text,
+        "source": {"anyOf": [source, {"type": "array", "items": source, "minItems": 1}]},
+        "inputs": _mapping_of("input", _named(VALUE_NAME.pattern)),
+        "setup": text,
+        "run": text,
+        "expect": {"$ref": "#/$defs/expectations"},
+        "expect_in": _by_mode({"$ref": "#/$defs/expectations"}),
+        "each": {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}},
+        "warns": text,
+        "isolated": _or_hole({"type": "boolean"}),
+        "not_applicable": _by_mode(text),
+        "tags": {"type": "array", "items": _or_hole({"enum": list(TAGS)}), "uniqueItems": True},
+    }
+    assert set(properties) == set(CASE_KEYS)
+    return _object(properties, required=REQUIRED_KEYS)
+
+
+def _input() -> Schema:
+    properties: Schema = {
+        "constant": {"$ref": "#/$defs/literal"},
+        "variable": {"$ref": "#/$defs/literal"},
+        "draw": {"$ref": "#/$defs/shape"},
+        "range": {"type": "array", "minItems": 2, "maxItems": 2},
+        "seed": _or_hole({"type": "integer"}),
+        "dtype": {"$ref": "#/$defs/dtype"},
+        "trainable": _or_hole({"type": "boolean"}),
+    }
+    forms = {form: {key: properties[key] for key in keys} for form, keys in inputs.FORMS.items()}
+    forms["draw"] |= {"variable": _or_hole({"type": "boolean"})}
+    required = {form: (form, "range") if form == "draw" else (form,) for form in forms}
+    return {
+        "anyOf": [
+            {"type": ["number", "array"]},
+            {"type": "string", "pattern": HOLE},
+            *(_object(forms[form], required=required[form]) for form in forms),
+        ]
+    }
+
+
+def _expectation() -> Schema:
+    itself = {"$ref": "#/$defs/expectation"}
+    several = _or_hole({"type": "array", "items": itself})
+    text = {"type": "string", "minLength": 1}
+    bound = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": expectations.MAX_WITHIN}
+    slices = {"indices": itself, "values": itself, "dense_shape": {"$ref": "#/$defs/shape"}}
+    assert set(slices) == set(expectations.SLICES_KEYS)
+    properties: Schema = {
+        "value": {"$ref": "#/$defs/literal"},
+        "formula": {"type": ["string", "number"]},
+        "dtype": {"$ref": "#/$defs/dtype"},
+        "shape": {"$ref": "#/$defs/shape"},
+        "within": {"anyOf": [{"enum": list(expectations.WITHIN)}, bound, _hole()]},
+        "list": several,
+        "tuple": several,
+        "dict": _or_hole({"type": "object", "additionalProperties": itself}),
+        "indexed_slices": _or_hole(_object(slices, required=("indices", "values"))),
+        "error": text,
+        "message": text,
+        "at": text,
+        "calls": _or_hole({"type": "integer", "minimum": 0}),
+        "watched": _or_hole({"type": "array", "items": text}),
+        "any_of": _or_hole({"type": "array", "items": itself, "minItems": 2}),
+    }
+    forms = {form: keys for form, (keys, _) in expectations.FORMS.items()}
+    return {
+        "anyOf": [
+            {"type": ["null", "number", "boolean", "array"]},
+            {"const": expectations.ORACLE},
+            {"type": "string", "pattern": r"j\s*$", "description": "a complex number: 1+2j"},
+            _hole(),
+            *(
+                _object({key: properties[key] for key in keys}, required=(form,))
+                for form, keys in forms.items()
+            ),
+        ]
+    }
+
+
+def _literal() -> Schema:
+    return {"type": ["number", "boolean", "string", "array"]}
+
+
+def _object(properties: Schema, *, required: tuple[str, ...]) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
+def _mapping_of(definition: str, names: Schema) -> Schema:
+    values = {"$ref": f"#/$defs/{definition}"}
+    return {"type": "object", "propertyNames": names, "additionalProperties": values}
+
+
+def _by_mode(values: Schema) -> Schema:
+    return _object(dict.fromkeys(MODES, values), required=())
+
+
+def _named(pattern: str) -> Schema:
+    return {"anyOf": [{"pattern": f"^(?:{pattern})$"}, {"pattern": HOLE}]}
+
+
+def _any_of_patterns() -> str:
+    return "^(?:" + "|".join(SOURCES.values()) + ")$"
+
+
+def _hole() -> Schema:
+    return {"type": "string", "pattern": HOLE}
+
+
+def _or_hole(schema: Schema) -> Schema:
+    return {"anyOf": [schema, _hole()]}

@@ -1,0 +1,313 @@
+"""The checked subset of Python that a case's program is written in."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from conformance.corpus.language.nodes import Faults, Node, spoken, suggest
+from conformance.corpus.language.program import dotted_name
+from conformance.corpus.language.scopes import check_names, one_sided_branches
+from conformance.corpus.language.sizes import size_faults
+from conformance.corpus.language.vocabulary import (
+    ATTRIBUTES,
+    FORBIDDEN_KEYWORDS,
+    FORBIDDEN_MODULES,
+    FORBIDDEN_WORDS,
+    LOOP_OPTIONS,
+    MODULES,
+    NUMPY_NAMES,
+    PROBES,
+    RESERVED,
+    ROOTS,
+    SPECIAL_NAMES,
+)
+
+MAX_TEXT = 8_000
+MAX_DEPTH = 40
+MAX_BLOCKS = 10
+
+STATEMENTS = (
+    *(ast.Assign, ast.AugAssign, ast.Expr, ast.With, ast.FunctionDef, ast.ClassDef),
+    *(ast.If, ast.While, ast.For, ast.Return, ast.Delete, ast.Pass),
+)
+EXPRESSIONS = (
+    *(ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.BinOp, ast.UnaryOp),
+    *(ast.BoolOp, ast.Compare, ast.Subscript, ast.Slice, ast.Call, ast.Starred),
+    *(ast.Attribute, ast.Lambda, ast.IfExp),
+)
+PARTS = (
+    *(ast.Module, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
+    *(ast.keyword, ast.arguments, ast.arg, ast.withitem),
+)
+BLOCKS = (ast.With, ast.FunctionDef, ast.ClassDef, ast.If, ast.While, ast.For)
+SPOKEN = {
+    ast.JoinedStr: "an f-string",
+    ast.NamedExpr: "the operator :=",
+    ast.AnnAssign: "an annotation",
+    ast.ImportFrom: "import",
+    ast.ListComp: "a comprehension",
+    ast.SetComp: "a comprehension",
+    ast.DictComp: "a comprehension",
+    ast.GeneratorExp: "a comprehension",
+    ast.Set: "a set",
+}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A text that was checked: its tree, the names that have a value at its end, its attributes."""
+
+    tree: ast.Module
+    bound: frozenset[str]
+    attributes: frozenset[str]
+
+
+def check_program(
+    node: Node, faults: Faults, *, made: Iterable[str], setup: Program | None = None
+) -> Program | None:
+    """A program text, with every departure from the subset reported; None where there is no tree.
+
+    `made` are names that have a value before the program begins; `setup` is what ran before it.
+    """
+    text = faults.text(node)
+    faults.spend(node, len(text))
+    if len(text) > MAX_TEXT:
+        faults.add(node, f"a program of {len(text):,} characters: the limit is {MAX_TEXT:,}")
+        return None
+    before = len(faults.found)
+    tree = _parsed(node, text, faults)
+    if tree is None:
+        return None
+    outer = setup.bound if setup else frozenset[str]()
+    attributes = _attributes_defined_in(tree) | (setup.attributes if setup else frozenset())
+    checker = _Checker(node, text, attributes, faults)
+    checker.visit(tree)
+    if checker.foreign:
+        return None
+    bound = check_names(tree, made, outer, checker.refuse)
+    checker.check_branches(tree, {*made, *outer})
+    if len(faults.found) == before:
+        checker.check_lines(tree)
+        _compiled(node, tree, faults)
+    return Program(tree, bound, attributes)
+
+
+def _parsed(node: Node, text: str, faults: Faults) -> ast.Module | None:
+    odd = next((c for c in text if not c.isprintable() and c != "\n"), None)
+    if odd is not None:
+        before = text[: text.index(odd)]
+        what = "a tab: indent with spaces" if odd == "\t" else f"the character {odd!r}"
+        where = node.at(before.count("\n") + 1, len(before) - before.rfind("\n") - 1)
+        faults.add(where, f"{what} is not part of the case language" if odd != "\t" else what)
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        lineno, offset = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
+        message = getattr(error, "msg", None) or str(error) or type(error).__name__
+        faults.add(node.at(lineno, max(offset, 1) - 1), f"not Python: {message}")
+        return None
+
+
+def _compiled(node: Node, tree: ast.Module, faults: Faults) -> None:
+    """What only Python's compiler sees: a misplaced return, a parameter named twice, `x is 3`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            compile(tree, "<case>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        message = getattr(error, "msg", None) or str(error) or type(error).__name__
+        faults.add(node.at(getattr(error, "lineno", None) or 1, 0), f"not Python: {message}")
+
+
+class _Checker(ast.NodeVisitor):
+    """Walks a program and reports what the subset does not hold."""
+
+    def __init__(self, node: Node, text: str, attributes: frozenset[str], faults: Faults) -> None:
+        self.node = node
+        self.lines = text.split("\n")
+        self.faults = faults
+        self.attributes = ATTRIBUTES | attributes
+        self.foreign = False
+        self.depth = 0
+        self.blocks = 0
+
+    def refuse(self, part: ast.AST, message: str) -> None:
+        """Report what is wrong with a part, where it stands; an attribute's name is its place."""
+        line, offset = getattr(part, "lineno", 1), getattr(part, "col_offset", 0)
+        if isinstance(part, ast.Attribute) and not _of_framework(part):
+            line = part.end_lineno or line
+            offset = (part.end_col_offset or offset) - len(part.attr.encode())
+        before = self.lines[line - 1].encode()[:offset] if line <= len(self.lines) else b""
+        self.faults.add(self.node.at(line, len(before.decode(errors="replace"))), message)
+
+    def visit(self, part: ast.AST) -> None:
+        """Visit a part that the subset holds; refuse any other, and what it contains."""
+        if not isinstance(part, STATEMENTS + EXPRESSIONS + PARTS):
+            self.foreign = True
+            self.refuse(part, f"{_spoken(part)} is not part of the case language")
+            return
+        block = isinstance(part, BLOCKS)
+        self.depth += 1
+        self.blocks += block
+        if hasattr(part, "lineno") and (self.depth > MAX_DEPTH or self.blocks > MAX_BLOCKS):
+            self.foreign = True
+            limit = MAX_DEPTH if self.depth > MAX_DEPTH else MAX_BLOCKS
+            self.refuse(part, f"nested deeper than {limit} levels")
+        else:
+            for where, message in size_faults(part):
+                self.refuse(where, message)
+            super().visit(part)
+        self.depth -= 1
+        self.blocks -= block
+
+    def visit_Name(self, part: ast.Name) -> None:
+        if part.id.startswith("_"):
+            self.refuse(part, f"'{spoken(part.id)}' begins with an underscore: use a plain name")
+        elif isinstance(part.ctx, ast.Load):
+            if part.id in ROOTS:
+                self.refuse(part, f"'{part.id}' alone is no value: name what you take from it")
+        elif part.id in (*ROOTS, *PROBES, *RESERVED):
+            self.refuse(part, f"'{part.id}' is taken: choose another name")
+
+    def visit_Attribute(self, part: ast.Attribute) -> None:
+        dotted = dotted_name(part) or ""
+        if part.attr.startswith("_") and part.attr not in SPECIAL_NAMES:
+            self.refuse(part, f"'.{spoken(part.attr)}' begins with an underscore")
+        elif _of_framework(part):
+            self._check_dotted(part, dotted)
+        else:
+            self._check_attribute(part)
+            self.visit(part.value)
+
+    def _check_dotted(self, part: ast.Attribute, dotted: str) -> None:
+        """A name of the framework or of NumPy, as a whole."""
+        if not isinstance(part.ctx, ast.Load):
+            self.refuse(part, f"'{spoken(dotted)}' belongs to the framework: it cannot be set")
+        elif any(word.startswith("_") for word in dotted.split(".")[:-1]):
+            self.refuse(part, f"'{spoken(dotted)}' is private")
+        elif FORBIDDEN_MODULES.match(dotted) or (
+            dotted.startswith("np.") and not NUMPY_NAMES.fullmatch(dotted)
+        ):
+            self.refuse(part, f"'{spoken(dotted)}' is outside what a case may use")
+        elif MODULES.fullmatch(dotted):
+            self.refuse(part, f"'{spoken(dotted)}' is a module: name what you take from it")
+
+    def _check_attribute(self, part: ast.Attribute) -> None:
+        own = isinstance(part.value, ast.Name) and part.value.id == "self"
+        if not isinstance(part.ctx, ast.Load) and not own:
+            self.refuse(part, "only attributes of self can be set or deleted")
+        elif not isinstance(part.ctx, ast.Load) and part.attr in FORBIDDEN_WORDS:
+            self.refuse(part, f"'.{part.attr}' is taken: choose another name")
+        elif part.attr not in self.attributes and part.attr not in SPECIAL_NAMES:
+            near = suggest(part.attr, sorted(self.attributes))
+            self.refuse(part, f"'.{spoken(part.attr)}' is not a known attribute{near}")
+
+    def visit_Constant(self, part: ast.Constant) -> None:
+        if isinstance(part.value, bytes):
+            self.refuse(part, "bytes are not part of the case language")
+
+    def visit_keyword(self, part: ast.keyword) -> None:
+        if part.arg and (part.arg.startswith("_") or part.arg in FORBIDDEN_KEYWORDS):
+            self.refuse(part, f"the keyword '{spoken(part.arg)}' is not part of the case language")
+        self.visit(part.value)
+
+    def visit_FunctionDef(self, part: ast.FunctionDef) -> None:
+        self._check_definition_name(part)
+        for decorator in part.decorator_list:
+            if not isinstance(decorator, ast.Name | ast.Attribute | ast.Call):
+                self.refuse(decorator, "a decorator is a name or a call")
+        self.generic_visit(part)
+
+    def visit_ClassDef(self, part: ast.ClassDef) -> None:
+        self._check_definition_name(part)
+        if part.keywords or any(dotted_name(base) is None for base in part.bases):
+            self.refuse(part, "a class has plain bases, such as tf.Module")
+        for method in part.body:
+            if isinstance(method, ast.FunctionDef) and method.name in FORBIDDEN_WORDS:
+                self.refuse(method, f"'.{method.name}' is taken: choose another name")
+        self.generic_visit(part)
+
+    def visit_arg(self, part: ast.arg) -> None:
+        if part.arg.startswith("_") or part.annotation:
+            spelt = spoken(part.arg)
+            self.refuse(part, f"parameter '{spelt}': no underscore and no annotation, please")
+        elif part.arg in (*ROOTS, *PROBES, *RESERVED):
+            self.refuse(part, f"'{part.arg}' is taken: choose another name")
+
+    def visit_While(self, part: ast.While) -> None:
+        if part.orelse:
+            self.refuse(part, "while ... else is not part of the case language")
+        first = part.body[0]
+        bounded = isinstance(first, ast.Expr) and isinstance(first.value, ast.Call)
+        if not bounded or dotted_name(first.value.func) != LOOP_OPTIONS:  # type: ignore[attr-defined]
+            self.refuse(part, f"a while begins with {LOOP_OPTIONS}(maximum_iterations=N)")
+        self.generic_visit(part)
+
+    def visit_For(self, part: ast.For) -> None:
+        if part.orelse:
+            self.refuse(part, "for ... else is not part of the case language")
+        self.generic_visit(part)
+
+    def _check_definition_name(self, part: ast.FunctionDef | ast.ClassDef) -> None:
+        if part.name.startswith("_") and part.name not in SPECIAL_NAMES:
+            self.refuse(part, f"'{spoken(part.name)}' begins with an underscore: use a plain name")
+        if part.name in (*ROOTS, *PROBES, *RESERVED):
+            self.refuse(part, f"'{part.name}' is taken: choose another name")
+        if getattr(part, "type_params", None) or getattr(part, "returns", None):
+            self.refuse(part, "annotations are not part of the case language")
+
+    def check_branches(self, tree: ast.Module, given: set[str]) -> None:
+        """A name first bound in one branch of an `if` is an error in a graph."""
+        for statement, names in one_sided_branches(tree.body, given).items():
+            for name in names:
+                self.refuse(
+                    statement,
+                    f"'{spoken(name)}' is bound in one branch only, which a graph refuses: "
+                    "bind it before the if or in both branches",
+                )
+
+    def check_lines(self, tree: ast.Module) -> None:
+        """One statement on a line, one line for a text: the lowering works on whole lines."""
+        for part in ast.walk(tree):
+            if isinstance(part, ast.stmt):
+                before = self.lines[part.lineno - 1].encode()[: part.col_offset]
+                if before.strip():
+                    self.refuse(part, "a statement stands on a line of its own")
+            if isinstance(part, ast.Constant) and part.end_lineno != part.lineno:
+                self.refuse(part, "a text ends on the line on which it begins")
+
+
+def _of_framework(part: ast.Attribute) -> bool:
+    return (dotted_name(part) or "").split(".")[0] in ROOTS
+
+
+def _spoken(part: ast.AST) -> str:
+    name = type(part).__name__
+    words = re.findall(r"[A-Z][a-z]*", name) or [name]
+    return SPOKEN.get(type(part)) or " ".join(words).lower()
+
+
+def _attributes_defined_in(tree: ast.AST) -> frozenset[str]:
+    methods = {
+        statement.name
+        for part in ast.walk(tree)
+        if isinstance(part, ast.ClassDef)
+        for statement in part.body
+        if isinstance(statement, ast.FunctionDef)
+    }
+    fields = {
+        part.attr
+        for part in ast.walk(tree)
+        if isinstance(part, ast.Attribute)
+        and isinstance(part.ctx, ast.Store)
+        and isinstance(part.value, ast.Name)
+        and part.value.id == "self"
+    }
+    return frozenset(methods | fields)

@@ -1,0 +1,152 @@
+"""`each:` entries: one entry with axes becomes one case for every combination."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from conformance.corpus.language.nodes import Faults, Hole, Node, Value, spoken, suggest
+
+MAX_EXPANSION = 2_000
+MAX_FILLED = 20_000
+PROGRAMS = ("setup", "run")
+_HOLE = re.compile(r"\$\{([^{}\n]*)\}")
+
+
+def expand(name: str, node: Node, faults: Faults) -> Iterator[tuple[str, Node]]:
+    """The (name, entry) pairs of one entry: itself, or one for each combination of its axes."""
+    if not isinstance(node.value, dict) or "each" not in node.value:
+        yield name, node
+        return
+    given = node.value["each"]
+    axes = {axis: faults.items(values) for axis, values in faults.mapping(given).items()}
+    count = math.prod(map(len, axes.values())) if axes else 0
+    if not 1 <= count <= MAX_EXPANSION:
+        faults.add(given.name_place, f"{count} combinations: between 1 and {MAX_EXPANSION:,}")
+        return
+    entry = {key: child for key, child in node.value.items() if key != "each"}
+    names: set[str] = set()
+    unused = set(axes)
+    for combination in itertools.product(*axes.values()):
+        filler = _Filler(dict(zip(axes, combination, strict=True)), faults)
+        full_name = filler.name(name, node)
+        if full_name in names:
+            faults.add(
+                node.name_place,
+                f"two combinations are named '{spoken(full_name)}': put every axis in the name",
+            )
+            return
+        names.add(full_name)
+        yield full_name, replace(node, value=filler.mapping(entry, node))
+        unused -= filler.used
+    for axis in sorted(unused):
+        place = faults.mapping(given)[axis].name_place
+        faults.add(place, f"the axis '{spoken(axis)}' is never used: remove it")
+
+
+@dataclass
+class _Filler:
+    """Fills an entry's holes with one combination."""
+
+    chosen: Mapping[str, Node]
+    faults: Faults
+    used: set[str] = field(default_factory=set)
+
+    def mapping(self, entry: Mapping[str, Node], node: Node) -> dict[str, Node]:
+        """An entry's keys and values filled; a program's holes are filled as Python writes."""
+        filled: dict[str, Node] = {}
+        for key, child in entry.items():
+            name = self.name(key, child)
+            if name in filled:
+                self.faults.add(child.name_place, f"a second '{spoken(name)}' when filled")
+            filled[name] = self.node(child, in_program=key in PROGRAMS)
+        self.faults.spend(node, len(filled))
+        return filled
+
+    def name(self, text: str, node: Node) -> str:
+        """A key or a case's name filled."""
+        if "${" not in text:
+            return text
+        value = self.text(text, node).value
+        if isinstance(value, dict | list):
+            value = self._word(replace(node, value=value), node, in_program=False)
+        return as_text(value)
+
+    def node(self, node: Node, *, in_program: bool = False) -> Node:
+        """A value filled, with everything inside it."""
+        if isinstance(node.value, dict):
+            return replace(node, value=self.mapping(node.value, node))
+        if isinstance(node.value, list):
+            self.faults.spend(node, len(node.value))
+            return replace(node, value=[self.node(child) for child in node.value])
+        if isinstance(node.value, str) and "${" in node.value:
+            return self.text(node.value, node, in_program=in_program)
+        return node
+
+    def text(self, text: str, node: Node, *, in_program: bool = False) -> Node:
+        """The text with its holes filled; a text that is one hole becomes the axis's value."""
+        whole = _HOLE.fullmatch(text)
+        if whole:
+            return replace(self._chosen(whole[1], node), key=node.key)
+        pieces: list[str] = []
+        holes: list[Hole] = []
+        written, length = 0, 0
+        for hole in _HOLE.finditer(text):
+            word = self._word(self._chosen(hole[1], node), node, in_program)
+            before = text[written : hole.start()]
+            start = length + len(before)
+            holes.append(Hole(start, start + len(word), hole.start(), hole.end()))
+            pieces += [before, word]
+            written, length = hole.end(), start + len(word)
+            if length > MAX_FILLED:
+                self.faults.add(node, f"longer than {MAX_FILLED:,} characters when filled")
+                return replace(node, value="")
+        if "${" in _HOLE.sub("", text):
+            self.faults.add(node, "a ${ without its }")
+        filled = "".join([*pieces, text[written:]])
+        self.faults.spend(node, 1 + len(filled) // 10)
+        return replace(node, value=filled, written=text, holes=tuple(holes))
+
+    def _chosen(self, dotted: str, node: Node) -> Node:
+        axis, *keys = dotted.split(".")
+        found = self.chosen.get(axis)
+        self.used.add(axis)
+        if found is None:
+            near = suggest(axis, self.chosen)
+            self.faults.add(node, f"no axis named '{spoken(axis)}'{near}")
+            return replace(node, value=dotted or "unknown")
+        for key in keys:
+            inner = found.value.get(key) if isinstance(found.value, dict) else None
+            if inner is None:
+                near = suggest(key, found.value if isinstance(found.value, dict) else ())
+                self.faults.add(node, f"the axis '{spoken(axis)}' has no '{spoken(key)}'{near}")
+                return replace(node, value=dotted)
+            found = inner
+        return found
+
+    def _word(self, chosen: Node, node: Node, in_program: bool) -> str:
+        value = chosen.value
+        if isinstance(value, dict) and value:  # an axis of mappings is named by its first value
+            return self._word(next(iter(value.values())), node, in_program)
+        if isinstance(value, list | dict):
+            kind = "an empty mapping" if isinstance(value, dict) else "a list"
+            self.faults.add(node, f"{kind} cannot stand inside a text")
+            return ""
+        return as_python(value) if in_program else as_text(value)
+
+
+def as_text(value: Value) -> str:
+    """A scalar as a name or a sentence writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "none" if value is None else str(value)
+
+
+def as_python(value: Value) -> str:
+    """A scalar as a program writes it: a text stands as it is."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float('{value}')"
+    return str(value)

@@ -1,0 +1,114 @@
+"""Choosing cases: ids, files, areas, tags and words, with the nearest names where none match."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from conformance.corpus.keywords import matcher
+
+
+class Selectable(Protocol):
+    """What choosing needs of a case."""
+
+    @property
+    def id(self) -> str:
+        """area/topic/name."""
+
+    @property
+    def title(self) -> str:
+        """The fact, as a sentence."""
+
+    @property
+    def area(self) -> str:
+        """The first part of the id."""
+
+    @property
+    def file(self) -> str:
+        """The file that declares it."""
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What it is tagged with."""
+
+
+Chosen = TypeVar("Chosen", bound=Selectable)
+
+
+class NothingSelected(Exception):
+    """The selection matches no case; the message names the nearest ids."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which cases to take: ids or paths, a substring expression, areas and tags."""
+
+    words: tuple[str, ...] = ()
+    keyword: str = ""
+    areas: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    @property
+    def everything(self) -> bool:
+        """Whether nothing narrows the corpus."""
+        return not (self.words or self.keyword or self.areas or self.tags)
+
+
+def select(
+    cases: Sequence[Chosen],
+    selection: Selection,
+    words_of: Callable[[Chosen], Sequence[str]] = lambda case: case.tags,
+) -> list[Chosen]:
+    """The cases that the selection takes.
+
+    `words_of` gives what a case is selected by as a tag. Errors: NothingSelected for any part that
+    takes none, UsageError for a keyword expression that cannot be read.
+    """
+    chosen = [case for case in cases if _named(case, selection.words)]
+    for word in selection.words:
+        if not any(_matches(case, word) for case in cases):
+            raise NothingSelected(f"no case matches '{word}'{_nearest(word, cases)}")
+    for area in selection.areas:
+        if area not in {case.area for case in cases}:
+            raise NothingSelected(f"no area '{area}'{_near(area, {case.area for case in cases})}")
+    known = {word for case in cases for word in words_of(case)} if selection.tags else set()
+    for tag in selection.tags:
+        if tag not in known:
+            raise NothingSelected(f"no case has the tag '{tag}'{_near(tag, known)}")
+    chosen = [case for case in chosen if not selection.areas or case.area in selection.areas]
+    chosen = [
+        case for case in chosen if not selection.tags or set(selection.tags) & {*words_of(case)}
+    ]
+    meets = matcher(selection.keyword)
+    chosen = [case for case in chosen if meets(f"{case.id} {case.title}")]
+    if not chosen:
+        named = f"-k '{selection.keyword}'" if selection.keyword else "the selection"
+        raise NothingSelected(f"no case matches {named}{_nearest(selection.keyword, cases)}")
+    return chosen
+
+
+def _named(case: Selectable, words: tuple[str, ...]) -> bool:
+    return not words or any(_matches(case, word) for word in words)
+
+
+def _matches(case: Selectable, word: str) -> bool:
+    word = word.removesuffix("/")
+    if word.endswith(".yaml"):
+        return Path(case.file) == Path(word) or case.file.endswith(f"/{word}")
+    word = word.removeprefix("cases/")
+    return case.id == word or case.id.startswith(f"{word}/") or fnmatchcase(case.id, word)
+
+
+def _nearest(word: str, cases: Sequence[Selectable]) -> str:
+    return _near(word, {case.id for case in cases} | {case.id.rsplit("/", 1)[0] for case in cases})
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    near = get_close_matches(word, names, n=3, cutoff=0.4)
+    near = near or [name for name in names if name.rsplit("/", 1)[-1].startswith(word[:4])][:3]
+    return f": did you mean {', '.join(near)}?" if near else ""

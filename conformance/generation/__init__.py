@@ -1,1 +1,0 @@
-"""What the suite makes by itself: mutants and null targets of the oracle."""

@@ -1,1 +1,0 @@
-"""Judging: observations against expectations, every bound in one file. Imports no framework."""

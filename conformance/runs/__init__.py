@@ -1,1 +1,0 @@
-"""Runs: cases and targets in, a stream of events and a record out."""

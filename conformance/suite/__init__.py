@@ -1,0 +1,1 @@
+"""What judges the suite: numeric checks, mutants and null targets."""

@@ -1,0 +1,232 @@
+"""A question to a tape, and the answer of difference quotients to it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from conformance.suite.numeric.inside.declared import Array, NotFollowed
+from conformance.suite.numeric.inside.differences import Quotient, quotient
+from conformance.suite.numeric.inside.notebook import Notebook, Values
+from reference_impl import nest
+from reference_impl.tensor import Variable, convert_to_tensor
+
+MAX_ELEMENTS = 256
+"""The largest source that is differentiated, element by element."""
+ERRORS = 20.0
+"""How many estimated errors an answer may be off (METHODS.md 3.4, R7)."""
+RELATIVE = 1e-8
+"""How far an answer may be off, relative to the largest derivative of its source."""
+ILL_CONDITIONED = 1e-5
+"""The relative bound beyond which a comparison would prove nothing."""
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+"""The relative error of a value that is differentiated."""
+
+Found = Mapping[str, Any]
+"""What a comparison shows: how many `elements`, the `nonzero` ones, a `fault` beyond its bound."""
+
+
+Ways = Sequence[tuple[Any, Array]]
+"""Places, and the direction in which each of them goes."""
+
+
+class Question:
+    """Something that a tape or an accumulator was asked about targets, by way of its notebook."""
+
+    def __init__(self, notebook: Notebook, target: Any) -> None:
+        self.notebook = notebook
+        self.targets = [place_of(leaf) for leaf in nest.flatten(target)]
+        self.bases = [_differentiable(t.array) for t in self.targets]
+
+    def scale(self) -> Array:
+        """The magnitude of each entry of the measure, before anything in it cancels."""
+        return np.concatenate([np.abs(base).reshape(-1) for base in self.bases])
+
+    def measure(self, values: Values) -> Array:
+        """The real vector that is differentiated: the real part of every element of the targets.
+
+        A complex element counts as one that is asked with an upstream of 1.
+        """
+        return np.concatenate([np.real(moved).reshape(-1) for moved in self.moved(values)])
+
+    def moved(self, values: Values) -> list[Array]:
+        """The targets now; one without a derivative never moves."""
+        return [
+            _differentiable(values.get(t.key, base))
+            for t, base in zip(self.targets, self.bases, strict=True)
+        ]
+
+    def along(self, ways: Ways, size: float) -> Quotient:
+        """The derivative of the measure when each of these places goes its way."""
+
+        def line(distance: float) -> Values:
+            tracked = self.notebook.tracked
+            seen = {place.key: distance * way for place, way in ways if place.key in tracked}
+            ends = {place.key: place.array + distance * way for place, way in ways}
+            return self.notebook.run(seen) | ends
+
+        return quotient(line, self.measure, size, ROUNDING * self.scale())
+
+
+class Reverse(Question):
+    """`gradient`: the derivative of the targets, weighted by upstream, by each source."""
+
+    def __init__(self, notebook: Notebook, target: Any, upstream: Any = None) -> None:
+        super().__init__(notebook, target)
+        self.upstream = [_differentiable(u) for u in _seeds(upstream, self.targets)]
+
+    def scale(self) -> Array:
+        """The sum of the magnitudes of all that is added up."""
+        pairs = zip(self.upstream, self.bases, strict=True)
+        return np.array([sum(float(np.abs(u * base).sum()) for u, base in pairs)])
+
+    def measure(self, values: Values) -> Array:
+        """How far the weighted sum has moved."""
+        triples = zip(self.upstream, self.moved(values), self.bases, strict=True)
+        return np.array([sum(float(np.real(np.vdot(u, m - base))) for u, m, base in triples)])
+
+    def check(self, source: Any, answer: Any) -> Found:
+        """Compare one source's answer. Errors: NotFollowed."""
+        place = place_of(source)
+        base: Array = place.array
+        if base.dtype.kind not in "fc":
+            raise NotFollowed("an integer or string source")
+        if base.size > MAX_ELEMENTS:
+            raise NotFollowed("a source of many elements")
+        rows, errors = self._rows(place)
+        shape = self.shape(base.shape)
+        numeric, bound = (self.arranged(part, base).reshape(shape) for part in (rows, errors))
+        slope = _largest(self.scale()) / max(1.0, _largest(base))
+        return _comparison(_dense(answer, source), numeric, ERRORS * bound, slope)
+
+    def _rows(self, place: Any) -> tuple[Array, Array]:
+        """Derivative and error by each element of the source: a row for each entry."""
+        base = place.array
+        rows = np.zeros((self.scale().size, base.size), base.dtype)
+        errors = np.zeros(rows.shape)
+        for index, unit in itertools.product(range(base.size), _units(base)):
+            way = np.zeros_like(base)
+            way.reshape(-1)[index] = unit
+            found = self.along([(place, way)], float(np.abs(base.reshape(-1)[index])))
+            rows[:, index] += unit * found.value
+            errors[:, index] = np.maximum(errors[:, index], found.error)
+        return rows, errors
+
+    def shape(self, source: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of an answer."""
+        return source
+
+    def arranged(self, rows: Array, source: Array) -> Array:
+        """The rows in the order of an answer."""
+        return rows
+
+
+class Jacobian(Reverse):
+    """`jacobian`: the derivative of each element of one target by each of a source."""
+
+    scale, measure = Question.scale, Question.measure
+
+    def shape(self, source: tuple[int, ...]) -> tuple[int, ...]:
+        """The target's axes, then the source's."""
+        return (*self.targets[0].array.shape, *source)
+
+
+class BatchJacobian(Jacobian):
+    """`batch_jacobian`: the derivative of all targets by each example of the source."""
+
+    def shape(self, source: tuple[int, ...]) -> tuple[int, ...]:
+        """The target's axes, then those of an example."""
+        return (*self.targets[0].array.shape, *source[1:])
+
+    def arranged(self, rows: Array, source: Array) -> Array:
+        """Summed over the examples of the target: they do not depend on each other, or should."""
+        batch, per_example = len(source), source.size // max(len(source), 1)
+        blocks = rows.reshape(batch, len(rows) // max(batch, 1), batch, per_example)
+        return np.asarray(np.einsum("ptbs->bts", blocks))
+
+
+class Forward(Question):
+    """`jvp`: the derivative of one target along the tangents of all primals at once."""
+
+    def check(self, tangents: Ways, answer: Any) -> Found:
+        """Compare the target's tangent. Errors: NotFollowed."""
+        base = self.targets[0].array
+        if any(array.dtype.kind != "f" for array in (base, *(way for _, way in tangents))):
+            raise NotFollowed("a tangent that is not real")
+        length = max((_largest(way) for _, way in tangents), default=0.0) or 1.0
+        ways = [(place, way / length) for place, way in tangents]
+        size = max((_largest(place.array) for place, _ in tangents), default=0.0)
+        found = self.along(ways, size)
+        numeric, bound = (length * part.reshape(base.shape) for part in (found.value, found.error))
+        slope = length * _largest(base) / max(1.0, size)
+        return _comparison(_dense(answer, self.targets[0]), numeric, ERRORS * bound, slope)
+
+
+def place_of(leaf: Any) -> Any:
+    """What has a key and an array: a tensor, a variable's handle, what stands for a composite."""
+    component = leaf.handle if isinstance(leaf, Variable) else leaf
+    return getattr(component, "gradient_component", component)
+
+
+def _comparison(got: Array | None, numeric: Array, errors: Array, slope: float) -> Found:
+    """How many elements were compared, and the worst one that is beyond its bound.
+
+    None is zero here: where the tape says that no path leads, nothing may change. `slope` is
+    what the derivative would be if target and source were proportional.
+    Errors: NotFollowed where the bound would let a large error pass.
+    """
+    said = np.zeros(numeric.shape) if got is None else got
+    if said.shape != numeric.shape:
+        return {"elements": 1, "fault": f": got shape {said.shape}, numeric {numeric.shape}"}
+    if not numeric.size:
+        raise NotFollowed("an answer without elements")
+    size = _largest(numeric)
+    bounds = errors + RELATIVE * size
+    if _largest(bounds) > ILL_CONDITIONED * max(size, slope):
+        raise NotFollowed("an ill-conditioned point")
+    off = np.abs(said - numeric)
+    beyond = ~(off <= bounds)
+    found = {
+        "elements": int(numeric.size),
+        "nonzero": int(np.count_nonzero(np.abs(numeric) > bounds)),
+    }
+    if not beyond.any():
+        return found
+    worst = np.where(beyond, np.where(np.isnan(off), np.inf, off), -1.0).argmax()
+    index = tuple(int(i) for i in np.unravel_index(worst, numeric.shape))
+    where = f" element {index}" if index else ""
+    text = "None" if got is None else said[index]
+    fault = f"{where}: got {text}, numeric {numeric[index]} (bound {bounds[index]:.1e})"
+    return {**found, "fault": fault}
+
+
+def _dense(answer: Any, source: Any) -> Array | None:
+    """An answer as an array; the one of a composite is what stands for it."""
+    if answer is None:
+        return None
+    component = answer.gradient_component if hasattr(source, "gradient_component") else answer
+    return convert_to_tensor(component).array
+
+
+def _seeds(upstream: Any, targets: Sequence[Any]) -> list[Array]:
+    if upstream is None:
+        return [np.ones_like(t.array) for t in targets]
+    leaves = zip(nest.flatten(upstream), targets, strict=True)
+    return [np.zeros_like(t.array) if u is None else convert_to_tensor(u).array for u, t in leaves]
+
+
+def _differentiable(array: Array) -> Array:
+    """The array, or zeros in place of what has no derivative."""
+    return array if array.dtype.kind in "fc" else np.zeros(array.shape)
+
+
+def _units(array: Array) -> tuple[Any, ...]:
+    """The real directions of an element."""
+    return (1.0, 1j) if array.dtype.kind == "c" else (1.0,)
+
+
+def _largest(array: Array) -> float:
+    return float(np.abs(array).max(initial=0.0))

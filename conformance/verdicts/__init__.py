@@ -1,0 +1,1 @@
+"""Verdicts: answers judged by their witnesses, known departures, and changes between runs."""

@@ -1,0 +1,169 @@
+"""The one file of bounds: what it admits, what it still catches, and what is too coarse."""
+
+import numpy as np
+import pytest
+
+from conformance.answers.compare import compare
+from conformance.answers.tolerances import (
+    EPS,
+    LARGEST_FLOOR,
+    Bounds,
+    bound_of,
+    bound_text,
+    bounds_for,
+    coarse_elements,
+    detection_floor,
+    floor_of,
+)
+from conformance.answers.values import LiteralError
+from conformance.corpus.language.case import (
+    ExpectedAnyOf,
+    ExpectedNone,
+    ExpectedSlices,
+    ExpectedStructure,
+    ExpectedTensor,
+)
+
+from .wire import listing, tensor
+
+
+@pytest.mark.parametrize(
+    ("mode", "op_count", "published", "k"),
+    [
+        ("eager", 1, None, 16),
+        ("eager", 5, None, 16),
+        ("eager", 6, None, 64),
+        ("graph", 5, None, 16),
+        ("call", 5, None, 16),
+        ("xla", 1, None, 64),
+        ("eager", 1, 4, 4),
+        ("eager", 1, 100, 100),
+        ("xla", 1, 4, 64),
+        ("xla", 1, 100, 100),
+    ],
+)
+def test_k_of_a_cell(mode, op_count, published, k):
+    assert bounds_for(mode, op_count, published).k == k
+
+
+@pytest.mark.parametrize("dtype", EPS)
+def test_eps_is_that_of_the_dtype_or_its_component(dtype):
+    component = {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+    assert EPS[dtype] == (2.0**-7 if dtype == "bfloat16" else np.finfo(component).eps)
+
+
+def test_16_bit_dtypes_are_never_given_more_than_16_eps():
+    bounds = bounds_for("xla", 100)
+    assert [bounds.k_of(dtype) for dtype in ("float16", "bfloat16", "float32")] == [16, 16, 64]
+
+
+def test_the_bound_is_of_the_largest_expected_and_never_floored_at_one():
+    expected = np.array([1e-6, -4e-6, np.nan, np.inf], np.float32)
+    due = 16 * 2.0**-23 * np.abs(expected[1].astype(float))
+    assert bound_of(expected, "float32", Bounds()).tolist() == [due] * 4
+
+
+def test_a_complex_bound_is_of_the_modulus():
+    expected = np.array([3 + 4j, 0j], np.complex128)
+    assert bound_of(expected, "complex128", Bounds()).tolist() == [16 * 2.0**-52 * 5.0] * 2
+
+
+@pytest.mark.parametrize("size", [1.7e308, 1.7e308 + 1.7e308j])
+def test_a_bound_of_the_largest_numbers_is_finite(size):
+    bound = bound_of(np.array([size]), "complex128", Bounds())
+    assert np.isfinite(bound).all()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "uint64", "string"])
+def test_other_dtypes_are_exact(dtype):
+    assert bound_of(np.array([7, 9]), dtype, Bounds()).tolist() == [0.0, 0.0]
+
+
+def test_within_can_only_be_tighter():
+    expected = np.array([1.0, 1000.0, 0.0])
+    usual = bound_of(expected, "float32", Bounds())
+    for within in ("exact", "element", 1e-7, 1e-3, 0.9):
+        assert (bound_of(expected, "float32", Bounds(), within) <= usual).all()
+    relative = bound_of(expected, "float32", Bounds(), 1e-5)
+    assert relative.tolist() == [1e-5, usual[1], 0.0]
+
+
+@pytest.mark.parametrize("within", ["loose", 1.0, -1e-3, float("nan")])
+def test_another_within_is_told(within):
+    with pytest.raises(LiteralError):
+        bound_of(np.array([1.0]), "float32", Bounds(), within)
+
+
+@pytest.mark.parametrize("within", [None, "element", 1e-4])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_detection_floor_is_the_smallest_relative_error_that_is_caught(dtype, within):
+    expected = np.array([1.0, 3.0, 0.25], dtype)
+    bounds = bound_of(expected, dtype, Bounds(), within)
+    for position in range(3):
+        floor = floor_of(float(bounds[position]), float(expected[position]))
+        literal = ExpectedTensor(tuple(expected.tolist()), dtype, None, within)
+        for factor, caught in ((1.2, True), (0.8, False)):
+            got = expected.copy()
+            got[position] *= 1 + factor * floor
+            assert bool(compare(literal, tensor(got, dtype), Bounds()).mismatches) == caught
+
+
+def test_a_zero_element_has_no_relative_floor_unless_it_is_exact():
+    assert floor_of(1e-5, 0.0) is None
+    assert floor_of(0.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize("dtype", LARGEST_FLOOR)
+def test_an_element_is_too_coarse_where_its_floor_exceeds_the_largest_admitted(dtype):
+    bounds = Bounds()
+    share = bounds.k_of(dtype) * EPS[dtype] / LARGEST_FLOOR[dtype]
+    fine = ExpectedTensor((8.0, 8.0 * share * 1.01, 0.0), dtype)
+    coarse = ExpectedTensor((8.0, 8.0 * share * 0.9, 0.0), dtype)
+    assert not coarse_elements(fine, bounds)
+    (found,) = coarse_elements(coarse, bounds)
+    assert (found.index, found.allowed) == ((1,), LARGEST_FLOOR[dtype])
+    assert "write within: element" in str(found)
+
+
+def test_a_case_is_judged_coarse_at_every_place_and_in_the_dtype_of_the_oracle():
+    wide = ExpectedTensor((1.0, 1e-5))
+    rows = ExpectedSlices(wide, ExpectedTensor((0, 1)))
+    expected = ExpectedStructure(
+        "dict", (wide, ExpectedAnyOf((ExpectedNone(), wide)), rows), ("w", "b", "s")
+    )
+    paths = [coarse.path for coarse in coarse_elements(expected, Bounds())]
+    assert paths == ["['w']", "['b']", "['s'].values"]
+    word = listing(tensor([1.0, 1e-5], "float64"))
+    assert not coarse_elements(ExpectedStructure("list", (wide,)), Bounds(), word)
+
+
+@pytest.mark.parametrize("within", ["element", "exact", 1e-4])
+def test_a_case_that_is_held_to_its_elements_is_never_too_coarse(within):
+    assert not coarse_elements(ExpectedTensor((1.0, 1e-9), "float32", None, within), Bounds())
+
+
+@pytest.mark.parametrize("literal", [(1, 10**9), True, "a", (), (0.0, 0.0), float("nan")])
+def test_a_literal_without_floats_or_without_size_is_never_too_coarse(literal):
+    assert not coarse_elements(ExpectedTensor(literal), Bounds())
+
+
+def test_a_bound_says_where_it_comes_from():
+    expected = np.array([1.0, 4.0])
+    texts = [bound_text(expected, "float32", Bounds(), w) for w in (None, "element", "exact", 1e-7)]
+    assert texts == [
+        "16 x eps(float32) x 4, the largest expected",
+        "16 x eps(float32) x |expected|",
+        "exact",
+        "within 1e-07 x |expected|, and 16 x eps(float32) x 4, the largest expected",
+    ]
+    assert bound_text(np.zeros(2), "float32", Bounds(), None) == "exact: all expected is 0"
+
+
+def test_the_detection_floor_is_that_of_the_worst_element():
+    bounds = bounds_for("eager", 1)
+    norm = ExpectedTensor((4.0, 108.0), "float32")
+    assert detection_floor(norm, bounds) == pytest.approx(16 * EPS["float32"] * 108 / 4)
+    each = ExpectedTensor((4.0, 108.0), "float32", within="element")
+    assert detection_floor(each, bounds) == pytest.approx(16 * EPS["float32"])
+    assert detection_floor(ExpectedTensor((0.0, 0.0), "float32"), bounds) == 0.0
+    assert detection_floor(ExpectedNone(), bounds) is None

@@ -1,0 +1,142 @@
+"""A cell's answer does not depend on what ran before it: in any order, or alone in its process."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import pytest
+
+from conformance.answers.messages import uncounted
+from conformance.asking.events import Answered
+from conformance.asking.run import ORACLE, run_cells
+from conformance.corpus.cases import load_corpus
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.document import CaseFileError
+from conformance.corpus.language.loader import load_text
+from conformance.targets.specification import Target, parse_target
+
+Answers: TypeAlias = "dict[tuple[str, str], str]"
+
+MESSAGE = re.compile(r'"message": "(?:[^"\\]|\\.)*"')
+WORKER_FRAME = re.compile(r'File \\"inside/[^\\]*\\", line \d+, in [\w<>]+\\n')
+TENSORFLOW = parse_target("tensorflow:eager,graph,xla,call")
+LEAKING = """
+introduction: For tests of isolation.
+cases:
+  ${which}:
+    title: A gradient is registered, and another one under the same name
+    source: contract/s28
+    each: {which: [first, second]}
+    isolated: true
+    run: |
+      @tf.RegisterGradient("AName")
+      def gradient(op, upstream):
+          return upstream
+      registered = 1.0
+    expect: {registered: 1.0}
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus() -> list[Case]:
+    """The cases that share a process with others."""
+    return [case for case in load_corpus() if not case.isolated]
+
+
+def answers(cases: Sequence[Case], target: Target, workers: int = 1) -> Answers:
+    """The raw answer of each cell, bit for bit, but for addresses and counters in its messages."""
+    found = {}
+    for event in run_cells(cases, [target], workers=workers):
+        if isinstance(event, Answered):
+            said = event.answer
+            raw = [said.outcome, dict(said.observations), said.error, said.warnings, said.detail]
+            found[event.cell.case, event.cell.mode] = MESSAGE.sub(steady, json.dumps(raw))
+    return found
+
+
+def steady(message: re.Match[str]) -> str:
+    """A message without what a process counts, and without the worker's own frames."""
+    return WORKER_FRAME.sub("", uncounted(message[0]))
+
+
+def shuffled(cases: Sequence[Case], seed: int) -> list[Case]:
+    return random.Random(seed).sample(cases, len(cases))
+
+
+def alone(cases: Sequence[Case]) -> list[Case]:
+    """The cases, each with a process of its own."""
+    return [replace(case, isolated=True) for case in cases]
+
+
+def check_same(found: Answers, due: Answers) -> None:
+    differing = [cell for cell in found if found[cell] != due[cell]]
+    assert found
+    assert not differing, "\n".join(f"{cell}\n  {due[cell]}\n  {found[cell]}" for cell in differing)
+
+
+def test_the_corpus_gives_the_same_observations_in_any_order_and_alone(
+    corpus: list[Case],
+) -> None:
+    in_order = answers(corpus, ORACLE)
+    for seed in (1, 2):
+        found = answers(shuffled(corpus, seed), ORACLE)
+        assert found.keys() == in_order.keys()
+        check_same(found, in_order)
+    check_same(answers(alone(corpus[::80]), ORACLE), in_order)
+
+
+@pytest.mark.slow
+def test_every_cell_gives_the_same_observations_alone(corpus: list[Case]) -> None:
+    check_same(answers(alone(corpus), ORACLE), answers(corpus, ORACLE))
+
+
+@pytest.mark.slow
+@pytest.mark.tensorflow
+def test_tensorflow_gives_the_same_observations_in_any_order_and_alone(
+    corpus: list[Case],
+) -> None:
+    due = answers(corpus, TENSORFLOW)
+    check_same(answers(shuffled(corpus, 1), TENSORFLOW), due)
+    check_same(answers(alone(corpus), TENSORFLOW, workers=2), due)
+
+
+def test_a_case_that_leaks_is_found() -> None:
+    cases = load_text(LEAKING)
+    check_same(answers(cases[::-1], ORACLE), answers(cases, ORACLE))
+    leaking = [replace(case, isolated=False) for case in cases]
+    due = answers(leaking, ORACLE)
+    for found in (answers(leaking[::-1], ORACLE), answers(cases, ORACLE)):
+        with pytest.raises(AssertionError, match="KeyError"):
+            check_same(found, due)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        '@tf.RegisterGradient("AName")\n      def f(op, upstream):\n          return upstream',
+        'tf.no_gradient("Square")',
+        'tf.compat.v1.NotDifferentiable("Square")',
+        "mark = tf.compat.v1.no_gradient",
+        "tf.debugging.enable_check_numerics()",
+        'tf.keras.mixed_precision.set_global_policy("mixed_float16")',
+        "np.random.seed(1)",
+    ],
+)
+def test_a_case_that_changes_its_process_must_be_isolated(statement: str) -> None:
+    text = (
+        "introduction: a\ncases:\n  a:\n    title: a\n    source: contract/1\n"
+        f"    run: |\n      {statement}\n      g = tf.constant(1.0)\n    expect: {{g: 1.0}}\n"
+    )
+    with pytest.raises(CaseFileError, match=r"text\.yaml:7:\d+ .*changes the process"):
+        load_text(text)
+
+
+def test_an_isolated_case_may_change_its_process() -> None:
+    assert [case.isolated for case in load_text(LEAKING)] == [True, True]
+    with pytest.raises(CaseFileError, match="add isolated: true"):
+        load_text(LEAKING.replace("isolated: true", "isolated: false"))

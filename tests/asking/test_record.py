@@ -1,0 +1,162 @@
+"""Records: what is written is read back exactly; what is damaged is named, never a traceback."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conformance.answers.answer import Answer
+from conformance.asking.events import Answered, Cell, TargetFailed, TargetReady
+from conformance.asking.record import RecordError, RecordWriter, read_record
+from conformance.asking.run import ORACLE
+from conformance.corpus.language.loader import load_text
+from tests.asking.test_run import TEXT
+
+TENSOR = {"kind": "tensor", "dtype": "float32", "shape": [], "data": "AADAQA==", "text": "6.0"}
+ERROR = {"kind": "error", "type": "ValueError", "bases": ["ValueError"], "message": "no"}
+EVENTS = [
+    TargetReady("reference", {"version": "0.1.0"}),
+    TargetFailed("tensorflow", "no module"),
+    Answered(Cell("a/b/c", "reference", "eager"), "hash", Answer("answered", {"g": TENSOR})),
+    Answered(
+        Cell("a/b/d", "reference", "eager"),
+        "hash",
+        Answer("answered", {"g": {"kind": "not_reached"}}, ERROR, ("careful",), "", 0.5),
+    ),
+    Answered(
+        Cell("a/b/e", "reference", "eager"), "hash", Answer("crash", detail="SIGABRT"), "declared"
+    ),
+]
+
+
+def write(path: Path, *, finish: bool = True) -> Path:
+    writer = RecordWriter(path, load_text(TEXT), [ORACLE], ["run", "reference"])
+    for event in EVENTS:
+        writer.write(event)
+    if finish:
+        writer.finish(complete=True, reason="", seconds=1.0)
+    writer.close()
+    return path
+
+
+@pytest.mark.parametrize("name", ["run.jsonl", "run.jsonl.gz"])
+def test_a_record_is_read_back_as_it_was_written(tmp_path: Path, name: str) -> None:
+    record = read_record(write(tmp_path / name))
+    assert list(record.answers) == EVENTS[2:]
+    assert record.targets == {"reference": {"version": "0.1.0"}}
+    assert record.failed == {"tensorflow": "no module"}
+    assert record.complete
+    assert record.header["corpus"]["cases"] == 3
+
+
+def test_repetitions_stand_beside_the_answer_that_they_repeat(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    writer = RecordWriter(path, load_text(TEXT), [ORACLE], [])
+    first = Answered(Cell("a/b/c", "reference", "eager"), "hash", Answer("crash", detail="SIGSEGV"))
+    again = [replace(first, repeat=1), replace(first, repeat=2, answer=Answer("answered"))]
+    for event in (first, *again):
+        writer.write(event)
+    writer.finish(complete=True, reason="", seconds=1.0)
+    writer.close()
+    record = read_record(path)
+    assert (record.answers, record.repeats) == ((first,), {first.cell: again})
+    assert record.complete
+
+
+@pytest.mark.parametrize("name", ["run.jsonl", "run.jsonl.gz"])
+def test_a_record_without_footer_is_truncated_and_says_so(tmp_path: Path, name: str) -> None:
+    record = read_record(write(tmp_path / name, finish=False))
+    assert not record.complete
+    assert "truncated" in record.reason
+    assert len(record.answers) == 3
+
+
+def test_a_half_written_line_is_not_an_answer(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.jsonl")
+    text = path.read_text()
+    path.write_text(text[: text.index('"a/b/e"') + 9])
+    record = read_record(path)
+    assert len(record.answers) == 2
+    assert not record.complete
+
+
+def test_a_cut_compressed_record_is_truncated(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.jsonl.gz")
+    path.write_bytes(path.read_bytes()[:-12])
+    assert not read_record(path).complete
+
+
+def test_a_missing_cell_makes_a_record_damaged(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if '"a/b/d"' not in line))
+    record = read_record(path)
+    assert not record.complete
+    assert "damaged: 2 cells of 3" in record.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}\n", "[]\n", "hello\n", '{"record": 99}\n', '{"record": 1}\n{"case": 1}\n'],
+)
+def test_what_is_no_record_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(text)
+    with pytest.raises(RecordError, match=r"run\.jsonl"):
+        read_record(path)
+
+
+def test_a_cell_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.jsonl")
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines, *(line for line in lines if '"a/b/d"' in line)]))
+    with pytest.raises(RecordError, match=r"run\.jsonl:8: .*a second answer of a/b/d"):
+        read_record(path)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match="No such file"):
+        read_record(tmp_path / "none.jsonl")
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_a_damaged_record_is_read_or_refused(tmp_path: Path, data: st.DataObject) -> None:
+    path = write(tmp_path / "run.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    line = data.draw(st.sampled_from(range(len(lines))))
+    key = data.draw(st.sampled_from(sorted(lines[line])))
+    lines[line][key] = data.draw(values)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    try:
+        record, refusal = read_record(path), ""
+    except RecordError as error:
+        record, refusal = None, str(error)
+    assert refusal.isprintable()
+    if record is None:
+        assert refusal.startswith(f"{path}:")
+    else:
+        assert record.complete or record.reason
+        assert len(record.answers) + sum(map(len, record.repeats.values())) <= len(EVENTS)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.binary(max_size=200))
+def test_arbitrary_bytes_are_refused(tmp_path: Path, content: bytes) -> None:
+    for name, data in (("r.jsonl", content), ("r.jsonl.gz", gzip.compress(content))):
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(RecordError):
+            read_record(tmp_path / name)

@@ -1,0 +1,232 @@
+"""A worker that dies, hangs, talks nonsense or cannot start: each is told apart, and none stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.asking.session import Session, WorkerCrashed, WorkerError, WorkerHung
+from conformance.targets.specification import Target, parse_target
+from tests.faults.processes import MARK, left, marked, parent_of
+
+BROKEN = Path(__file__).parent.parent / "broken"
+SOURCE = """x = tf.constant(3.0)
+
+
+def case(x):
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = x * x
+    g = t.gradient(y, x)
+    return {'g': g}
+"""
+
+
+def request(source: str = SOURCE, mode: str = "eager") -> dict[str, object]:
+    return {
+        "cell": 1,
+        "name": "area/topic/name",
+        "source": source,
+        "parameters": ["x"],
+        "convert": False,
+        "mode": mode,
+        "observe": ["g"],
+        "isolated": False,
+    }
+
+
+def broken(name: str) -> Target:
+    return parse_target(str(BROKEN / f"{name}.py"))
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    opened = Session(parse_target("reference"))
+    yield opened
+    opened.close()
+
+
+def processes_named(words: str) -> list[str]:
+    listed = subprocess.run(
+        ["ps", "-ww", "-eo", "pid,args"], capture_output=True, text=True, check=True
+    )
+    return [line for line in listed.stdout.splitlines() if words in line]
+
+
+def test_a_worker_says_what_it_is_and_answers(session: Session) -> None:
+    about = session.start()
+    assert about["ready"] is True
+    reply = session.ask(request(), 20)
+    assert reply["observations"]["g"]["text"] == "6.0"
+    assert reply["error"] is None
+
+
+def test_an_error_of_the_program_is_an_observation(session: Session) -> None:
+    session.start()
+    reply = session.ask(request(SOURCE.replace("x * x", "x * missing")), 20)
+    assert reply["error"]["type"] == "NameError"
+    assert reply["error"]["line"] == 7
+    assert reply["error"]["phase"] == "run"
+    assert reply["observations"] == {}
+
+
+def test_a_broken_text_is_an_error_of_its_definition(session: Session) -> None:
+    session.start()
+    reply = session.ask(request("def case(:"), 20)
+    assert (reply["error"]["type"], reply["error"]["phase"]) == ("SyntaxError", "define")
+
+
+def test_inputs_are_made_anew_for_each_cell(session: Session) -> None:
+    session.start()
+    source = SOURCE.replace("x = tf.constant(3.0)", "x = tf.Variable(3.0)")
+    source = source.replace("    g = ", "    x.assign_add(1.0)\n    g = ")
+    for _ in range(2):
+        assert session.ask(request(source), 20)["observations"]["g"]["text"] == "6.0"
+
+
+def test_a_worker_that_aborts_is_a_crash_with_its_signal() -> None:
+    session = Session(broken("dies"))
+    session.start()
+    with pytest.raises(WorkerCrashed, match="SIGABRT"):
+        session.ask(request(), 20)
+    assert not session.waits
+
+
+def test_a_worker_that_hangs_is_killed() -> None:
+    session = Session(broken("hangs"))
+    session.start()
+    started = time.monotonic()
+    with pytest.raises(WorkerHung, match=r"0\.5 seconds"):
+        session.ask(request(), 0.5)
+    assert time.monotonic() - started < 10
+    assert not session.waits
+
+
+def test_a_worker_can_be_started_again_after_it_died() -> None:
+    session = Session(broken("dies"))
+    for _ in range(2):
+        session.start()
+        with pytest.raises(WorkerCrashed):
+            session.ask(request(), 20)
+
+
+def test_what_a_worker_started_ends_with_it() -> None:
+    session = Session(broken("leaves_children"))
+    session.start()
+    with pytest.raises(WorkerHung):
+        session.ask(request(), 2.0)
+    deadline = time.monotonic() + 10
+    while processes_named("gradconf-test-child") and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert processes_named("gradconf-test-child") == []
+
+
+def test_noise_on_stdout_does_not_reach_the_conversation() -> None:
+    session = Session(broken("prints_noise"))
+    session.start()
+    assert session.ask(request(), 20)["observations"]["g"]["text"] == "6.0"
+    session.close()
+
+
+def test_a_target_that_cannot_be_imported_says_why() -> None:
+    with pytest.raises(WorkerError, match=r"cannot be imported.*libmissing\.so"):
+        Session(broken("cannot_be_imported")).start()
+
+
+def test_an_interpreter_that_does_not_exist_is_named() -> None:
+    target = parse_target("tensorflow", python="/no/such/python")
+    with pytest.raises(WorkerError, match="/no/such/python cannot be started"):
+        Session(target).start()
+
+
+def test_an_interpreter_that_is_none_did_not_start(tmp_path: Path) -> None:
+    fake = tmp_path / "python"
+    fake.write_text("#!/bin/sh\necho not a worker\nexit 3\n")
+    fake.chmod(0o755)
+    with pytest.raises(WorkerError, match="exit code 3; last output: not a worker"):
+        Session(parse_target("tensorflow", python=str(fake))).start()
+
+
+@pytest.mark.parametrize("words", ["hello", "[1, 2]", '{"cell": 99}', "null", "[" * 100_000])
+def test_a_reply_that_is_none_is_refused(tmp_path: Path, words: str) -> None:
+    fake = tmp_path / "python"
+    reply = tmp_path / "reply"
+    reply.write_text(words + "\n")
+    fake.write_text(f'#!/bin/sh\ncat {reply} >&"$3"\nsleep 60\n')
+    fake.chmod(0o755)
+    with pytest.raises(WorkerError, match="reply"):
+        Session(parse_target("tensorflow", python=str(fake))).start()
+
+
+def test_descriptors_are_not_leaked() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(3):
+        session = Session(parse_target("reference"))
+        session.start()
+        session.close()
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_value_that_cannot_be_looked_at_is_no_crash(session: Session) -> None:
+    session.start()
+    source = SOURCE.replace("    return", "    g = np.array([g, None], dtype=object)\n    return")
+    reply = session.ask(request(source), 20)
+    assert reply["observations"]["g"] == {"kind": "other", "type": "ndarray"}
+
+
+def worker_of(mark: str) -> int:
+    (worker,) = (
+        process for process in marked(mark) if parent_of(parent_of(process) or 0) == os.getpid()
+    )
+    return worker
+
+
+@pytest.fixture
+def mark(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv(MARK, mark := uuid.uuid4().hex)
+    return mark
+
+
+def test_a_worker_that_ended_between_two_cells_is_not_asked(mark: str, session: Session) -> None:
+    session.start()
+    assert session.waits
+    os.kill(worker_of(mark), signal.SIGKILL)
+    assert left(mark) == []
+    assert not session.waits
+
+
+def test_a_worker_that_does_not_read_is_killed(mark: str, session: Session) -> None:
+    session.start()
+    os.kill(worker_of(mark), signal.SIGSTOP)
+    with pytest.raises(WorkerHung):
+        session.ask(request(SOURCE + "#" * 1_000_000), 0.5)
+    assert left(mark) == []
+
+
+def test_where_memory_runs_out_a_worker_goes_before_its_host(session: Session) -> None:
+    session.start()
+    source = SOURCE.replace(
+        "    return", "    g = open('/proc/self/oom_score_adj').read()\n    return"
+    )
+    reply = session.ask(request(source), 20)
+    assert int(reply["observations"]["g"]["value"].strip("'\\n")) >= 500
+
+
+def test_a_worker_that_prints_without_end_does_not_fill_the_disk(
+    mark: str, session: Session
+) -> None:
+    session.start()
+    source = SOURCE.replace(
+        "    return", "    import os; os.write(1, b'-' * 20_000_000)\n    return"
+    )
+    for _ in range(4):
+        assert session.ask(request(source), 20)["error"] is None
+    printed = os.stat(f"/proc/{worker_of(mark)}/fd/1")
+    assert printed.st_blocks * 512 < 50_000_000

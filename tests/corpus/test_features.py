@@ -1,0 +1,81 @@
+"""Features: read off the program, never typed."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.corpus.cases import load_corpus
+from conformance.corpus.language.features import FEATURES, features_of, words_of
+from conformance.corpus.language.vocabulary import TAGS
+from tests.conftest import one_case
+
+TAPE = "with tf.GradientTape() as t:\n      y = x * x\n  "
+PROGRAMS = {
+    "g = tf.GradientTape(persistent=True), x": "persistent",
+    "g = tf.GradientTape(True), x": "persistent",
+    "with tf.GradientTape() as t:\n      with tf.GradientTape() as s:\n          g = x": "nested",
+    "with tf.GradientTape() as t, tf.GradientTape() as s:\n      g = x": "nested",
+    f"{TAPE}t.watch(x)\n  g = x": "watch",
+    f"{TAPE}g = t.batch_jacobian(y, x)": "jacobian",
+    f"{TAPE}g = t.gradient(y, [x])": "structures",
+    f"{TAPE}g = t.gradient(y, x, output_gradients=x)": "output_gradients",
+    "g = tf.autodiff.ForwardAccumulator(x, x)": "forward_mode",
+    "@tf.custom_gradient\n  def f(y):\n      return y, None\n  g = f(x)": "custom_gradient",
+    "g = tf.function(lambda y: y)(x)": "function",
+    "g = tf.cond(x > 0.0, lambda: x, lambda: x)": "control_flow",
+    "for k in range(2):\n      g = x": "control_flow",
+    "g = tf.Variable(x)": "variables",
+    "g = x.numpy()": "numpy",
+    "g = np.sin(x)": "numpy",
+    "g = tf.cast(x, tf.complex64)": "complex_numbers",
+    "g = tf.RegisterGradient('A'), x": "gradient_registry",
+    "g = alive(x)": "lifetimes",
+    "g = tf.compat.v1.gradients(x, x)": "symbolic",
+}
+
+
+def features(run: str, more: str = "", inputs: str = "3.0") -> tuple[str, ...]:
+    expect = "" if "expect:" in more else "expect: {g: oracle}"
+    text = (
+        f"title: a\nsource: contract/1\ninputs: {{x: {inputs}}}\nrun: |\n  {run}\n{expect}\n{more}"
+    )
+    return features_of(one_case(text))
+
+
+@pytest.mark.parametrize(("program", "feature"), PROGRAMS.items(), ids=PROGRAMS.values())
+def test_a_program_shows_it(program: str, feature: str) -> None:
+    more = "isolated: true" if feature == "gradient_registry" else ""
+    assert feature in features(program, more)
+
+
+def test_a_plain_program_shows_nothing() -> None:
+    assert features("g = x * tf.GradientTape(persistent=False)") == ()
+
+
+@pytest.mark.parametrize(
+    ("more", "feature"),
+    [
+        ("expect: {g: {list: []}}", "structures"),
+        ("expect: {g: {any_of: [1.0, {error: ValueError}]}}", "errors"),
+        ("expect: {g: {indexed_slices: {values: [1.0], indices: [0]}}}", "indexed_slices"),
+        ("expect: {g: 1.0}\nexpect_in: {graph: {g: 2.0}}", "by_mode"),
+        ("warns: a", "warnings"),
+    ],
+)
+def test_an_expectation_shows_it(more: str, feature: str) -> None:
+    assert features("g = x", more) == (feature,)
+
+
+def test_inputs_show_it() -> None:
+    assert features("g = x", inputs="{variable: 1.0}") == ("variables",)
+    assert features("g = x", inputs="{constant: 1, dtype: int32}") == ("integers",)
+
+
+def test_no_feature_has_the_name_of_a_tag() -> None:
+    assert not set(FEATURES) & set(TAGS)
+
+
+def test_every_feature_is_shown_by_a_case_of_the_corpus() -> None:
+    cases = load_corpus()
+    assert set(FEATURES) == {feature for case in cases for feature in features_of(case)}
+    assert all(set(case.tags) <= set(words_of(case)) for case in cases)

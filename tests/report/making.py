@@ -1,0 +1,129 @@
+"""Results made by the real pipeline: YAML texts loaded, hand-made answers judged."""
+
+import base64
+import struct
+
+from conformance.answers.answer import Answer
+from conformance.asking.events import Answered, Cell, TargetFailed, TargetReady
+from conformance.corpus.language.case import ExpectedTensor, Place
+from conformance.corpus.language.loader import load_text
+from conformance.corpus.language.lowering import lower
+from conformance.verdicts.deviations import Deviation
+from conformance.verdicts.results import Results, Reviewer
+
+MODES = ("eager", "graph", "xla")
+ABOUT = {"version": "2.21.0", "python": "3.11.7", "numpy": "2.4.6", "platform": "Linux x86_64"}
+VERSIONS = {"reference": "0.1.0", "./tape.py": ""}
+ENTRY = """
+  {name}:
+    title: {title}
+    source: guide/autodiff
+    inputs: {{x: [1.0, 3.0]}}
+    run: |
+      with tf.GradientTape() as t:
+          t.watch(x)
+          y = x * x
+      g = t.gradient(y, x)
+    expect: {{g: [2.0, 6.0]}}
+"""
+
+
+def tensor(values):
+    data = base64.b64encode(struct.pack(f"<{len(values)}f", *values)).decode()
+    return {"kind": "tensor", "dtype": "float32", "shape": [len(values)], "data": data}
+
+
+def answered(observation, error=None):
+    return Answer("answered", {"g": observation}, error)
+
+
+def raised(message, kind="LookupError"):
+    error = {"kind": "error", "type": kind, "bases": [kind, "Exception"], "message": message}
+    return answered({"kind": "not_reached"}, {**error, "phase": "run", "step": "g"})
+
+
+RIGHT = answered(tensor([2.0, 6.0]))
+WRONG = answered(tensor([2.0, 6.5]))
+LOST = answered({"kind": "none"})
+CRASH = Answer("crash", detail="the worker died of SIGSEGV in cell 4")
+TIMEOUT = Answer("timeout", detail="no answer in 60 seconds: killed")
+LACKS = Answer("unsupported", detail="the target declares that it lacks GradientTape")
+INAPPLICABLE = Answer("not_applicable", detail="the case says so")
+BROKEN = Answer("adapter_error", detail="the adapter sent no JSON")
+NOT_RUN = Answer("not_run", detail="the run was ended")
+MALFORMED = answered({"kind": "tensor", "dtype": "float32", "shape": [2], "data": "AA=="})
+RAISED = raised("no gradient defined")
+
+
+def cases_named(*names, title="The gradient of a square is twice its argument", topic="math/sq"):
+    body = "".join(ENTRY.format(name=name, title=title) for name in names)
+    return load_text(f"introduction: Squares.\ncases:{body}", topic, f"cases/{topic}.yaml")
+
+
+def deviation(case_id, *, answer=(2.0, 6.5), modes=MODES, target="tensorflow"):
+    return Deviation(
+        target=target,
+        cases=(case_id,),
+        modes=modes,
+        since="2.0",
+        until="3",
+        answer={"g": ExpectedTensor(answer)},
+        kind="bug",
+        who="gradconf",
+        reason="squares are rounded up",
+        link="https://example.org/1",
+        place=Place("deviations/tensorflow.yaml", 3, 1, "$.deviations.squares"),
+    )
+
+
+def results_from(answers, *, oracle=RIGHT, modes=MODES, failed=(), deviations=(), **changes):
+    """Results of {target: {case name: {mode: answer}}}; a bare answer is given in every mode."""
+    names = list(dict.fromkeys(name for by_case in answers.values() for name in by_case))
+    cases = {case.id.rsplit("/", 1)[1]: case for case in cases_named(*names)} if names else {}
+    asked = {target: modes_of(target, modes) for target in answers}
+    results = Results(asked, ("run",), **{"complete": True, **changes})
+    reviewer = Reviewer(results, cases.values(), deviations)
+    for event in events(answers, cases, oracle, modes, failed):
+        list(reviewer.add(event))
+    list(reviewer.finish())
+    return results
+
+
+def modes_of(target, modes):
+    return ("eager",) if target == "reference" else modes
+
+
+def events(answers, cases, oracle, modes, failed=()):
+    """What the workers say: the oracle first, each case once, as in a run."""
+    everyone = {"reference": dict.fromkeys(cases, oracle), **answers}
+    for target, by_case in everyone.items():
+        if target in failed:
+            yield TargetFailed(target, "ImportError: no module named it")
+        else:
+            yield TargetReady(target, {**ABOUT, "version": VERSIONS.get(target, "2.21.0")})
+        for name, given in by_case.items():
+            case = cases[name]
+            for mode in modes_of(target, modes):
+                answer = given[mode] if isinstance(given, dict) else given
+                yield Answered(Cell(case.id, target, mode), lower(case).hash, answer)
+
+
+def all_verdicts():
+    """A run of one target in which every verdict occurs."""
+    answers = {
+        "right": RIGHT,
+        "wrong": WRONG,
+        "lost": {"eager": LOST, "graph": LOST, "xla": WRONG},
+        "raises": RAISED,
+        "crashes": CRASH,
+        "hangs": TIMEOUT,
+        "lacks": LACKS,
+        "inapplicable": INAPPLICABLE,
+        "breaks": BROKEN,
+        "left": NOT_RUN,
+        "documented": WRONG,
+        "repaired": RIGHT,
+        "malformed": MALFORMED,
+    }
+    known = [deviation("math/sq/documented"), deviation("math/sq/repaired")]
+    return results_from({"tensorflow": answers}, deviations=known, record="runs/one.jsonl.gz")

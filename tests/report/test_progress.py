@@ -1,0 +1,111 @@
+"""What is shown while a run goes: redrawn on a terminal, a few plain lines elsewhere."""
+
+import pytest
+
+from conformance.answers.answer import Answer
+from conformance.report import progress as module
+from conformance.report.progress import ANNOUNCED, Progress
+from conformance.verdicts.results import Results, Reviewer
+
+from .making import BROKEN, MODES, RIGHT, WRONG, cases_named, events
+from .streams import Stream
+
+ESCAPE = "\x1b"
+
+
+@pytest.fixture(autouse=True)
+def drawn_at_once(monkeypatch):
+    monkeypatch.setattr(module, "EVERY", 0.0)
+
+
+def shown(answers, *, terminal=False, failed=(), encoding="utf-8", environ=None, **options):
+    stream = Stream(terminal=terminal, encoding=encoding)
+    cases = {case.id.rsplit("/", 1)[1]: case for case in cases_named(*answers)}
+    results = Results({"tensorflow": MODES})
+    reviewer = Reviewer(results, cases.values(), ())
+    environ = environ or {}
+    with Progress(results, len(cases), stream, environ=environ, **options) as progress:
+        for event in events({"tensorflow": answers}, cases, RIGHT, MODES, failed):
+            progress.event(event)
+            for one in reviewer.add(event):
+                progress.judged(one)
+    return stream.text
+
+
+def many(count, answer=RIGHT):
+    return {f"case{number}": answer for number in range(count)}
+
+
+def test_without_a_terminal_there_is_a_line_a_target_and_one_a_quarter():
+    lines = shown(many(40)).splitlines()
+    assert lines[0].startswith("reference 0.1.0 started in")
+    assert lines[1].startswith("tensorflow 2.21.0 started in")
+    assert "Python 3.11.7" in lines[1]
+    assert [line.split()[0] for line in lines[2:]] == ["30/120", "60/120", "90/120", "120/120"]
+
+
+def test_a_small_run_says_each_quarter_once():
+    assert len(shown(many(1)).splitlines()) == 2 + 3
+
+
+@pytest.mark.parametrize("environ", [{"CI": "true"}, {"TERM": "dumb"}])
+def test_neither_ci_nor_a_dumb_terminal_is_redrawn(environ):
+    text = shown(many(4, WRONG), terminal=True, environ=environ, color="never")
+    assert "\r" not in text
+    assert ESCAPE not in text
+
+
+def test_without_a_terminal_there_are_no_escape_codes():
+    text = shown(many(4, WRONG))
+    assert ESCAPE not in text
+    assert "\r" not in text
+
+
+def test_no_color_leaves_no_escape_code_on_a_terminal():
+    assert ESCAPE not in shown(many(4, WRONG), terminal=True, environ={"NO_COLOR": "1"})
+
+
+def test_quiet_shows_nothing():
+    assert shown(many(4, WRONG), terminal=True, quiet=True) == ""
+    assert shown(many(4, WRONG), quiet=True) == ""
+
+
+def test_a_terminal_shows_shortfalls_above_one_line_that_it_takes_away():
+    text = shown({"one": RIGHT, "two": WRONG}, terminal=True, environ={"NO_COLOR": "1"})
+    assert "fail  math/sq/two [tensorflow:eager] value: g element (1,)" in text
+    assert "5/6 cells" in text
+    assert "tensorflow 2.21.0: 2 fall short" in text
+    last = text.rsplit("\n", 1)[1]
+    assert last.endswith(" \r")
+    assert last.split("\r")[-2].strip() == ""
+
+
+def test_faults_are_not_counted_as_shortfalls():
+    text = shown({"one": BROKEN, "two": WRONG})
+    assert "tensorflow 2.21.0: 3 fall short, 3 at fault" in text
+
+
+def test_after_many_shortfalls_they_are_counted():
+    text = shown(many(20, WRONG), terminal=True, environ={"NO_COLOR": "1"})
+    assert text.count("fail  math/sq/") == ANNOUNCED
+    assert text.count("told at the end") == 1
+    assert "59 fall short" in text
+
+
+def test_no_line_is_wider_than_the_terminal():
+    noisy = Answer("crash", detail="word " * 100)
+    text = shown(many(3, noisy), terminal=True, environ={"NO_COLOR": "1"})
+    lines = [part for line in text.split("\n") for part in line.split("\r")]
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_target_that_fails_says_why_once():
+    text = shown(many(2), failed=("tensorflow",))
+    assert text.count("tensorflow did not start: ImportError: no module named it") == 1
+
+
+def test_hostile_text_is_printable():
+    noisy = Answer("crash", detail="\x1b[2J\x07\r\nrm\x00 ∂")
+    text = shown(many(2, noisy), terminal=True, encoding="ascii", environ={"NO_COLOR": "1"})
+    assert not set(text) & {ESCAPE, "\x07", "\x00"}
+    assert "\\u2202" in text

@@ -1,0 +1,55 @@
+"""Small corpora, wrong oracles, and what the numeric check says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import indent
+
+from conformance.answers.answer import Answer
+from conformance.asking.events import Answered
+from conformance.asking.run import ORACLE, run_cells
+from conformance.corpus.language.case import Case, Place
+from conformance.corpus.language.document import Node
+from conformance.corpus.language.loader import load_text
+from conformance.suite.mutation import Edit, Mutant, control, make
+from conformance.suite.numeric.check import Numeric, check_numerically
+from conformance.targets.specification import Target
+
+SQUARE_RULE = ("ops/elementwise.py", "return (ct * (conj(x) * 2.0),)")
+
+
+def entry(program: str, expect: str = "{g: oracle}", inputs: str = "{x: 3.0}") -> str:
+    """The YAML of a case whose program is this text."""
+    return (
+        f"title: For a test\nsource: contract/1\ninputs: {inputs}\n"
+        f"run: |\n{indent(program.strip(chr(10)), '  ')}\nexpect: {expect}\n"
+    )
+
+
+def cases_of(**entries: str) -> list[Case]:
+    """The cases that these entries declare, by name."""
+    body = "".join(f"  {name}:\n{indent(text, '    ')}" for name, text in entries.items())
+    return load_text(f"introduction: For a test.\ncases:\n{body}")
+
+
+def wrong_oracle(workshop: Path, file: str, old: str, new: str) -> Target:
+    """A copy of the oracle with one edit."""
+    control(workshop)
+    place = Place("a test", 1, 1, "$")
+    return make(Mutant("wrong", "a mistake", (Edit(file, old, new),), Node({}, place)), workshop)
+
+
+def checked(cases: Sequence[Case], target: Target = ORACLE) -> Numeric:
+    """What the numeric check says, on the oracle or a copy of it."""
+    usual: dict[str, Answer] = {
+        event.cell.case: event.answer
+        for event in run_cells(cases, [target])
+        if isinstance(event, Answered)
+    }
+    return check_numerically(cases, usual, oracle=target.path)
+
+
+def name_of(case_id: str) -> str:
+    """The last part of a case's id."""
+    return case_id.rpartition("/")[2]

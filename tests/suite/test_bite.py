@@ -1,0 +1,186 @@
+"""Bite: what is caught, what survives, and what says nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import conformance.suite.bite as biting
+from conformance.corpus.cases import load_corpus
+from conformance.suite.bite import NULL_TARGETS, NULLS, Bitten, Jaws, null_targets
+from conformance.suite.mutation import control, load_mutants, make
+from tests.commands.corpus import make_corpus
+from tests.suite.making import (
+    ANOTHER_COMMENT,
+    CANNOT_BE_IMPORTED,
+    HANGS,
+    SQUARE_IS_ODD,
+    make_mutants,
+)
+
+ISOLATED = """
+introduction: Alone.
+cases:
+  cube:
+    title: The cube has slope three x squared
+    source: contract/s1
+    isolated: true
+    inputs: {x: 3.0}
+    run: |
+      with tf.GradientTape() as t:
+          t.watch(x)
+          y = x * x * x
+      g = t.gradient(y, x)
+    expect: {g: 27.0}
+"""
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def bitten(workshop: Path, text: str, **files: str) -> Bitten:
+    """What a small corpus says of one mutant."""
+    jaws = Jaws(load_corpus(make_corpus(workshop, **files)))
+    assert not jaws.prove(control(workshop)).kills
+    (mutant,) = load_mutants(make_mutants(workshop, example=text))
+    (found,) = jaws.bite([make(mutant, workshop)], 2)
+    return found
+
+
+def test_the_control_passes_every_case(workshop: Path) -> None:
+    found = Jaws(load_corpus(make_corpus(workshop))).prove(control(workshop))
+    assert (found.passed, found.applicable, found.kills, found.fault) == (3, 3, [], "")
+
+
+def test_a_mistake_is_caught_by_the_cases_that_show_it(workshop: Path) -> None:
+    found = bitten(workshop, SQUARE_IS_ODD)
+    assert found.caught
+    assert found.kills == ["basics/squares/square", "basics/squares/persistent_square"]
+    assert (found.passed, found.applicable) == (1, 3)
+
+
+def test_an_edit_that_changes_nothing_survives(workshop: Path) -> None:
+    found = bitten(workshop, ANOTHER_COMMENT)
+    assert not found.caught
+    assert (found.kills, found.passed, found.fault) == ([], 3, "")
+
+
+def test_a_mutant_that_does_not_start_is_not_caught(workshop: Path) -> None:
+    found = bitten(workshop, CANNOT_BE_IMPORTED)
+    assert not found.caught
+    assert "misspelt" in found.fault
+
+
+def test_a_mutant_that_hangs_is_caught_and_not_asked_for_ever(
+    workshop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(biting, "TIMEOUT", 0.5)
+    monkeypatch.setattr(biting, "STOPS", 2)
+    found = bitten(workshop, HANGS)
+    assert found.caught
+    assert found.kills == ["basics/squares/square", "basics/squares/persistent_square"]
+    assert found.passed == 0
+
+
+def test_cases_with_a_process_of_their_own_are_asked_where_no_other_catches(
+    workshop: Path,
+) -> None:
+    found = bitten(workshop, SQUARE_IS_ODD, alone__cubes=ISOLATED)
+    assert "alone/cubes/cube" not in found.kills
+    assert found.applicable == 3
+
+
+def test_cases_with_a_process_of_their_own_are_not_forgotten(workshop: Path) -> None:
+    square = "introduction: Nothing.\ncases: {nothing: {title: A case that sees no mistake, "
+    square += "source: contract/s1, inputs: {x: 3.0}, run: y = x * x, expect: {y: 9.0}}}\n"
+    found = bitten(workshop, SQUARE_IS_ODD, alone__cubes=ISOLATED, basics__squares=square)
+    assert found.kills == ["alone/cubes/cube"]
+
+
+def test_the_null_targets_are_those_that_their_file_defines() -> None:
+    text = NULL_TARGETS.read_text()
+    defined = [line.split(" = ")[0] for line in text.splitlines() if " = NullTarget(" in line]
+    assert tuple(defined) == NULLS
+    assert [target.label for target in null_targets()] == list(NULLS)
+
+
+QUERIES = """
+introduction: Every query.
+cases:
+  queries:
+    title: What a target answers to each query
+    source: contract/s1
+    inputs: {x: [[2.0, 3.0]]}
+    run: |
+      with tf.GradientTape(persistent=True) as t:
+          t.watch(x)
+          y = x * x
+      g = t.gradient(y, [x], output_gradients=[tf.constant([[7.0, 11.0]])])
+      j = t.jacobian(y, {"x": x})
+      b = t.batch_jacobian(y, x)
+      with tf.autodiff.GradientTape() as other:
+          other.watch(x)
+          z = x * x
+      a = other.gradient(z, x)
+      with tf.autodiff.ForwardAccumulator(x, tf.constant([[5.0, 6.0]])) as accumulator:
+          z = x * x
+      f = accumulator.jvp(z)
+      s = tf.gradients(y, x, grad_ys=tf.constant([[7.0, 11.0]]))
+    expect:
+      g: {list: [GRADIENT]}
+      j: {dict: {x: JACOBIAN}}
+      b: BATCH
+      a: ALIAS
+      f: FORWARD
+      s: {list: [GRADIENT]}
+"""
+Y = "[[4.0, 9.0]]"
+ONES = "[[1.0, 1.0]]"
+
+
+WORDS = ("GRADIENT", "JACOBIAN", "BATCH", "ALIAS", "FORWARD")
+
+
+def filled(value: str) -> tuple[str, ...]:
+    row = f"[{value}, {value}]"
+    return f"[{row}]", f"[[[{row}], [{row}]]]", f"[[{row}, {row}]]", f"[{row}]", f"[{row}]"
+
+
+ANSWERS = {
+    "none": ("null",) * 5,
+    "zeros": filled("0.0"),
+    "ones": filled("1.0"),
+    "nan": filled(".nan"),
+    "returns_target": (Y,) * 5,
+    "returns_upstream": ("[[7.0, 11.0]]", ONES, ONES, ONES, ONES),
+}
+
+
+def passed_by(name: str, text: str, folder: Path) -> Bitten:
+    """What a case says of a null target."""
+    corpus = load_corpus(make_corpus(folder, null__queries=text))
+    jaws = Jaws([case for case in corpus if case.id == "null/queries/queries"])
+    (target,) = [target for target in null_targets() if target.label == name]
+    (found,) = jaws.bite([target], 1)
+    return found
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_null_target_gives_what_its_name_says_to_every_query(tmp_path: Path, name: str) -> None:
+    text = QUERIES
+    for word, answer in zip(WORDS, ANSWERS[name], strict=True):
+        text = text.replace(word, answer)
+    found = passed_by(name, text, tmp_path)
+    assert (found.passed, found.kills, found.fault) == (1, [], "")
+
+
+def test_the_null_target_that_raises_raises_for_every_query(tmp_path: Path) -> None:
+    text = QUERIES.replace("{dict: {x: JACOBIAN}}", "ERROR").replace("{list: [GRADIENT]}", "ERROR")
+    for word in ("BATCH", "ALIAS", "FORWARD"):
+        text = text.replace(word, "ERROR")
+    error = "{error: RuntimeError, message: differentiates nothing}"
+    found = passed_by("raises", text.replace("ERROR", error), tmp_path)
+    assert (found.passed, found.kills, found.fault) == (1, [], "")

@@ -1,0 +1,141 @@
+"""`gradconf mutants`: its gate, its report, and that nothing is trusted without the control."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import conformance.commands.mutants as command
+from conformance.cli import main
+from conformance.suite.mutation import Mutant, control, load_mutants, make
+from conformance.targets.specification import Target
+from tests.commands.corpus import make_corpus
+from tests.conftest import Program
+from tests.suite.making import ANOTHER_COMMENT, CANNOT_BE_IMPORTED, SQUARE_IS_ODD, make_mutants
+
+
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *words: str, **mutants: str) -> int:
+    """The command's exit code on a small corpus, with mutants of a test's own."""
+    loaded = load_mutants(make_mutants(tmp_path, **mutants))
+    monkeypatch.setattr(command, "load_mutants", lambda: loaded)
+    return main(["mutants", "--corpus", str(make_corpus(tmp_path)), *words])
+
+
+def test_0_all_mutants_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, monkeypatch, "odd", odd=SQUARE_IS_ODD) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "control: 3 of 3 cells pass",
+        "caught   odd by 2: basics/squares/square",
+        "",
+        "rules                        1 of   1 caught",
+        "bite: 1 of 1 mutants caught",
+        "conforms",
+    ]
+
+
+def test_1_a_mutant_survives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mutants = {"odd": SQUARE_IS_ODD, "comment": ANOTHER_COMMENT}
+    assert run(tmp_path, monkeypatch, "odd", "comment", **mutants) == 1
+    said = capsys.readouterr().out
+    assert "SURVIVED comment: None at all" in said
+    assert "bite: 1 of 2 mutants caught" in said
+    assert said.endswith("falls_short\n")
+
+
+def test_a_mutant_that_one_case_catches_is_listed_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("odd", "-k", "persistent")
+    assert run(tmp_path, monkeypatch, *words, odd=SQUARE_IS_ODD) == 0
+    said = capsys.readouterr().out
+    assert "caught by one case alone:\n  odd: basics/squares/persistent_square\n" in said
+
+
+def test_2_a_mutant_that_does_not_apply(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stale = SQUARE_IS_ODD.replace("conj(x) * ct", "conj(x) @ ct")
+    assert run(tmp_path, monkeypatch, stale=stale) == 2
+    said = capsys.readouterr()
+    assert "mutants/stale.yaml:2:1" in said.err
+    assert "there 0 times" in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("subsign",), "no mutant named 'subsign' (did you mean sub_sign"),
+        (("-j", "0"), "--jobs must be above zero"),
+        (("--output", "/dev/null/folder/bite.json"), "no folder /dev/null/folder"),
+    ],
+)
+def test_2_usage(gradconf: Program, words: tuple[str, ...], message: str) -> None:
+    done = gradconf("mutants", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_3_no_mutants_is_no_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(tmp_path, monkeypatch) == 3
+
+
+def test_3_no_cases_is_no_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(tmp_path, monkeypatch, "-k", "nothing_like_this", odd=SQUARE_IS_ODD) == 3
+
+
+def test_4_a_mutant_that_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path, monkeypatch, "dead", dead=CANNOT_BE_IMPORTED) == 4
+    assert "FAULT    dead:" in capsys.readouterr().out
+
+
+def test_4_a_control_that_does_not_conform(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (broken,) = load_mutants(make_mutants(tmp_path / "..", broken=SQUARE_IS_ODD))
+
+    def broken_control(workshop: Path) -> Target:
+        control(workshop)
+        return make(Mutant("control2", "", broken.edits, broken.node), workshop)
+
+    monkeypatch.setattr(command, "control", broken_control)
+    assert run(tmp_path, monkeypatch, odd=SQUARE_IS_ODD) == 4
+    said = capsys.readouterr().out
+    assert "control: 1 of 3 cells pass" in said
+    assert "falls short: basics/squares/square" in said
+    assert "caught" not in said
+
+
+def test_all_mutants_are_followed_by_the_null_targets_and_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bite.json"
+    assert run(tmp_path, monkeypatch, "--output", str(path), odd=SQUARE_IS_ODD) == 0
+    assert "best null: none, 1 of 3 cells pass (33.3%)" in capsys.readouterr().out
+    found = json.loads(path.read_text())
+    assert found["word"] == "conforms"
+    assert found["control"] == {"passed": 3, "applicable": 3}
+    assert (found["caught"], list(found["mutants"])) == (1, ["odd"])
+    assert found["mutants"]["odd"] == {
+        "mistake": "The gradient of a product forgets one factor",
+        "catalogue": 35,
+        "family": "rules",
+        "caught": True,
+        "fault": "",
+        "kills": ["basics/squares/square", "basics/squares/persistent_square"],
+    }
+    assert found["nulls"]["none"] == {"passed": 1, "applicable": 3}
+    assert len(found["nulls"]) == 7
+
+
+@pytest.mark.slow
+def test_the_corpus_catches_every_shipped_mutant(gradconf: Program) -> None:
+    done = gradconf("mutants")
+    assert done.returncode == 0, done.stdout
