@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import signal
 import subprocess
@@ -26,6 +27,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Program = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests that are marked `tensorflow` where it is not installed."""
+    if importlib.util.find_spec("tensorflow") is None:
+        for item in items:
+            if item.get_closest_marker("tensorflow"):
+                item.add_marker(pytest.mark.skip(reason="needs TensorFlow"))
 
 
 @pytest.fixture
