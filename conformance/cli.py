@@ -7,12 +7,12 @@ import importlib
 import signal
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import NoReturn
 
 from conformance import __version__
+from conformance.closing import EXIT_CODES, UsageError
 from conformance.streams import give_up_output, make_lasting
-from conformance.usage import UsageError
+from conformance.text import did_you_mean, suggest
 
 COMMANDS = {
     "run": "run cases on targets, judge them, and gate",
@@ -26,9 +26,6 @@ COMMANDS = {
     "targets": "list what can be asked",
     "mutants": "prove that the corpus catches wrong implementations",
 }
-USAGE = 2
-UNTRUSTWORTHY = 4
-INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,14 +35,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help())
-        return 0 if words else USAGE
+        return 0 if words else EXIT_CODES["usage"]
     if words[0] in ("-V", "--version"):
         print(f"gradconf {__version__}")
         return 0
     if words[0] not in COMMANDS:
-        near = get_close_matches(words[0], COMMANDS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(COMMANDS)}"
-        return _refused([f"no command '{words[0]}' ({hint})"])
+        return _refused([f"no command '{words[0]}'{suggest(words[0], COMMANDS)}"])
     return _obey(words[0], words[1:])
 
 
@@ -62,10 +57,10 @@ def _obey(name: str, words: Sequence[str]) -> int:
     except OSError as error:  # the machine's fault, such as a full disk
         print(f"gradconf: {error}", "untrustworthy", sep="\n", file=sys.stderr)
         give_up_output()
-        return UNTRUSTWORTHY
+        return EXIT_CODES["untrustworthy"]
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return EXIT_CODES["interrupted"]
     return code
 
 
@@ -75,8 +70,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong, and leave with the usage code."""
         word = message.rpartition(": ")[2].split()[0] if ": " in message else ""
-        near = get_close_matches(word.split("=")[0], self._option_string_actions, n=1)
-        hint = f" (did you mean {near[0]}?)" if word.startswith("-") and near else ""
+        near = did_you_mean(word.split("=")[0], self._option_string_actions)
+        hint = near if word.startswith("-") else ""
         raise UsageError(f"{message}{hint}; see {self.prog} --help")
 
 
@@ -84,7 +79,7 @@ def _refused(lines: Sequence[str]) -> int:
     for line in lines:
         print(f"gradconf: {line}", file=sys.stderr)
     print("usage", file=sys.stderr)
-    return USAGE
+    return EXIT_CODES["usage"]
 
 
 def _help() -> str:

@@ -35,7 +35,6 @@ from conformance.answers.values import (
     MalformedObservation,
     Value,
     array_text,
-    clean,
     decode,
     describe,
     field_of,
@@ -56,6 +55,7 @@ from conformance.corpus.language.case import (
     ExpectedTensor,
     ExpectedWatched,
 )
+from conformance.text import clean
 
 __all__ = [
     "Comparison",

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from conformance.answers.answer import Observation
 from conformance.corpus.language.case import Nested, Scalar
+from conformance.text import clean
 
 Array = npt.NDArray[Any]
 
@@ -402,13 +403,6 @@ def describe(observation: Observation) -> str:
         return clean(f"not observed: reading it raised {field_of(observation, 'raised')}")
     texts = {"none": "None", "indexed_slices": "IndexedSlices", "not_reached": "not reached"}
     return texts.get(kind, kind.replace("_", " "))
-
-
-def clean(text: str, limit: int = 200) -> str:
-    """Untrusted text in one printable line of at most `limit` characters."""
-    line = " ".join(text[: limit * 4].split())
-    printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
-    return printable if len(printable) <= limit else printable[: limit - 3] + "..."
 
 
 def _short(thing: object) -> str:

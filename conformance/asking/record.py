@@ -15,11 +15,11 @@ from typing import IO, Any, cast, get_args
 from conformance import __version__
 from conformance.answers.answer import Answer, Outcome
 from conformance.answers.untrusted import duration, mapping, parse_json, text, texts
-from conformance.answers.values import clean
 from conformance.asking.events import Answered, Cell, Event, TargetReady
 from conformance.corpus.cases import VERSION, corpus_hash
 from conformance.corpus.language.case import Case
 from conformance.targets.specification import Target
+from conformance.text import clean
 
 FORMAT = 1
 MAX_LINE = 64 * 1024 * 1024

@@ -11,15 +11,16 @@ from conformance.answers.answer import Answer
 from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.asking.events import Answered
 from conformance.asking.run import DEFAULT_TIMEOUT, run_cells
+from conformance.closing import UsageError
 from conformance.commands.reading import corpus
 from conformance.commands.saying import ended, say
 from conformance.commands.selecting import add_corpus, corpus_folder, one_case
 from conformance.corpus.language.case import Case
-from conformance.report.style import WIDTH, cut, printable
+from conformance.report.style import WIDTH, cut
 from conformance.targets.environments import provisioned
 from conformance.targets.releases import ordering, releases_between
 from conformance.targets.specification import Target, TargetError, parse_target
-from conformance.usage import UsageError
+from conformance.text import printable
 from conformance.verdicts.bisection import Turn, bisect
 from conformance.verdicts.raw import Differing, differences
 

@@ -11,6 +11,7 @@ from conformance.answers.answer import Answer
 from conformance.answers.tolerances import bounds_for, coarse_elements
 from conformance.asking.events import Answered
 from conformance.asking.run import ORACLE, run_cells
+from conformance.closing import UsageError
 from conformance.commands.reading import corpus, known_deviations
 from conformance.corpus.cases import load_files
 from conformance.corpus.language.case import MODES, Case
@@ -18,7 +19,6 @@ from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.lowering import lower
 from conformance.corpus.language.schema import json_schema
 from conformance.suite.numeric.check import LEAST_SHARE, check_numerically
-from conformance.usage import UsageError
 from conformance.verdicts.results import Results, Reviewer
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from conformance.closing import UsageError
 from conformance.commands.reading import corpus
 from conformance.corpus.contract import PARTS, Coverage, coverage
 from conformance.corpus.language.document import CaseFileError
-from conformance.usage import UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

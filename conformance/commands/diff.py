@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from difflib import get_close_matches
 
+from conformance.closing import EXIT_CODES, UsageError
 from conformance.commands.reading import record_at
 from conformance.commands.selecting import add_corpus, corpus_folder
 from conformance.corpus.index import summaries
@@ -19,10 +19,9 @@ from conformance.places import data_folder
 from conformance.report.difference_blocks import Known
 from conformance.report.difference_formats import FORMATS, render
 from conformance.report.style import style_of
-from conformance.usage import UsageError
+from conformance.text import suggest
 from conformance.verdicts.changes import SHORT, ChangeClass
 from conformance.verdicts.difference import difference, side_of
-from conformance.verdicts.results import EXIT_CODES
 
 ANY = "any"
 """Every change; what is unstable is none."""
@@ -61,9 +60,7 @@ def gated_classes(text: str | None) -> tuple[ChangeClass, ...]:
     known = [*SHORT, ANY]
     for name in names:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
-            raise UsageError(f"--fail-on: no class '{name}' ({hint})")
+            raise UsageError(f"--fail-on: no class '{name}'{suggest(name, known)}")
     return tuple(
         kind
         for name, kind in SHORT.items()

@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+from conformance.closing import UsageError
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
-from conformance.usage import UsageError
 from conformance.verdicts.baseline import Against, Baseline, target_name, updated
 from conformance.verdicts.baseline_file import read_baseline, write_baseline
 from conformance.verdicts.results import Results

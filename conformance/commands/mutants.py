@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.commands.output import output_path
 from conformance.commands.reading import corpus
 from conformance.commands.selecting import add_selection, corpus_folder, selection_of
 from conformance.corpus.language.case import Case
-from conformance.corpus.language.document import CaseFileError, suggest
+from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.selection import NothingSelected, select
 from conformance.suite.bite import Bitten, Jaws, null_targets
 from conformance.suite.mutation import Mutant, control, load_mutants, make
-from conformance.usage import UsageError
-from conformance.verdicts.results import EXIT_CODES, Word
+from conformance.text import suggest
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conformance.usage import UsageError
+from conformance.closing import UsageError
 
 
 def output_path(word: str) -> Path:

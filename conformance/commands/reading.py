@@ -7,11 +7,11 @@ from pathlib import Path
 
 from conformance.asking.record import Record, RecordError, read_record
 from conformance.asking.sharding import merged
+from conformance.closing import UsageError
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.places import data_folder
-from conformance.usage import UsageError
 from conformance.verdicts.deviation_file import load_deviations
 from conformance.verdicts.deviations import Deviation
 

@@ -6,15 +6,15 @@ import argparse
 import sys
 from pathlib import Path
 
+from conformance.closing import EXIT_CODES, UsageError
 from conformance.commands.gating import add_baseline, baseline_of
 from conformance.commands.output import output_path
 from conformance.commands.reading import corpus, known_deviations, record_at, records_in
 from conformance.commands.selecting import add_corpus, corpus_folder
 from conformance.report.formats import FORMATS, render
 from conformance.report.history import Release, history
-from conformance.usage import UsageError
 from conformance.verdicts.deviations import version_key
-from conformance.verdicts.results import EXIT_CODES, results_of
+from conformance.verdicts.results import results_of
 
 HISTORY = "history"
 

@@ -17,6 +17,7 @@ from conformance.asking.record import RecordError, RecordWriter
 from conformance.asking.resuming import resumed
 from conformance.asking.run import DEFAULT_TIMEOUT
 from conformance.asking.sharding import Shard, durations, parse_shard, part_of
+from conformance.closing import EXIT_CODES, UsageError
 from conformance.commands.gating import add_baseline, add_update, baseline_of, update
 from conformance.commands.output import output_path
 from conformance.commands.performing import Plan, perform
@@ -30,8 +31,7 @@ from conformance.report.progress import Progress
 from conformance.report.terminal import print_results
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import NAMED, Target, TargetError, parse_target
-from conformance.usage import UsageError
-from conformance.verdicts.results import EXIT_CODES, Results, Reviewer
+from conformance.verdicts.results import Results, Reviewer
 
 JOBS = min(2, os.cpu_count() or 1)
 DEFAULT_RECORD = "gradconf-run.jsonl"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from conformance.verdicts.results import EXIT_CODES, Word
+from conformance.closing import EXIT_CODES, Word
 
 
 def say(line: str) -> None:

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from conformance.closing import UsageError
 from conformance.corpus.language.case import Case
 from conformance.corpus.selection import NothingSelected, Selection, select
-from conformance.usage import UsageError
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:

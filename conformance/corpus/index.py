@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from conformance import __version__
+from conformance.closing import UsageError
 from conformance.places import cache_folder
-from conformance.usage import UsageError
 
 Rows: TypeAlias = "dict[str, list[list[object]]]"
 

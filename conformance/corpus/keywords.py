@@ -7,7 +7,7 @@ from collections.abc import Callable
 from itertools import takewhile
 from typing import TypeAlias
 
-from conformance.usage import UsageError
+from conformance.closing import UsageError
 
 Matches: TypeAlias = Callable[[str], bool]
 _OPERATORS = ("and", "or", "not", "(", ")")

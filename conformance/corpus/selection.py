@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from conformance.corpus.keywords import matcher
+from conformance.text import did_you_mean
 
 
 class Selectable(Protocol):
@@ -108,7 +108,4 @@ def _nearest(word: str, cases: Sequence[Selectable]) -> str:
 
 
 def _near(word: str, known: Iterable[str]) -> str:
-    names = sorted(known)
-    near = get_close_matches(word, names, n=3, cutoff=0.4)
-    near = near or [name for name in names if name.rsplit("/", 1)[-1].startswith(word[:4])][:3]
-    return f": did you mean {', '.join(near)}?" if near else ""
+    return did_you_mean(word, sorted(known), cutoff=0.4)

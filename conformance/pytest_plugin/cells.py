@@ -18,6 +18,7 @@ from conformance.answers.answer import Answer
 from conformance.asking.events import Answered, Cell, Event, TargetReady
 from conformance.asking.jobs import Job, Jobs
 from conformance.asking.run import ORACLE, Asker
+from conformance.closing import UsageError
 from conformance.commands.reading import corpus, known_deviations
 from conformance.corpus.cases import VERSION
 from conformance.corpus.language.case import Case
@@ -28,7 +29,6 @@ from conformance.places import data_folder
 from conformance.report.summary import LABELS, cell_findings, replay_command, show_command
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import Target, TargetError, parse_target
-from conformance.usage import UsageError
 from conformance.verdicts.deviations import Deviation
 from conformance.verdicts.results import SHORTFALLS, Judged, Results, Reviewer
 

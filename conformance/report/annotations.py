@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from conformance.report.style import printable
 from conformance.report.summary import (
     LABELS,
     Block,
     faults,
     new_cases,
-    plural,
     reservations,
     shortfalls,
     standings,
 )
+from conformance.text import plural, printable
 from conformance.verdicts.results import Results
 
 Level: TypeAlias = "Literal['error', 'warning', 'notice']"

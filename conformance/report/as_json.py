@@ -8,6 +8,7 @@ from typing import Any
 from conformance import __version__
 from conformance.answers.mismatch import Mismatch
 from conformance.asking.events import Cell
+from conformance.closing import EXIT_CODES
 from conformance.corpus.cases import VERSION as CORPUS
 from conformance.report.baseline_text import baseline_counts, standing_of
 from conformance.report.difference_blocks import Known
@@ -22,7 +23,7 @@ from conformance.report.summary import (
     standings,
 )
 from conformance.verdicts.difference import changes_between_versions
-from conformance.verdicts.results import EXIT_CODES, ORACLE_LABEL, Judged, Results
+from conformance.verdicts.results import ORACLE_LABEL, Judged, Results
 
 VERSION = 1
 """Raised when a key changes its meaning or goes; a new key does not raise it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.report.style import printable
+from conformance.text import printable
 from conformance.verdicts.baseline import STANDINGS, Against, Standing
 from conformance.verdicts.results import Judged, Results
 

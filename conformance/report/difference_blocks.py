@@ -12,9 +12,10 @@ from conformance.answers.mismatch import Mismatch
 from conformance.answers.values import MalformedObservation, describe, items_of, kind_of
 from conformance.asking.events import Cell
 from conformance.corpus.language.case import MODES
-from conformance.report.style import columns, printable
-from conformance.report.summary import plural, show_command, surroundings
+from conformance.report.style import columns
+from conformance.report.summary import show_command, surroundings
 from conformance.targets.specification import name_of
+from conformance.text import plural, printable
 from conformance.verdicts.changes import CLASSES, Change, ChangeClass
 from conformance.verdicts.difference import Difference, Side
 from conformance.verdicts.raw import ENDING, observed

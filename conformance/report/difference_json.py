@@ -9,11 +9,11 @@ from typing import Any
 from conformance import __version__
 from conformance.answers.mismatch import Mismatch
 from conformance.asking.events import Answered
+from conformance.closing import EXIT_CODES
 from conformance.report.difference_blocks import Known, reservations
 from conformance.report.json_text import dumped
 from conformance.verdicts.changes import Change, ChangeClass
 from conformance.verdicts.difference import Difference, Side
-from conformance.verdicts.results import EXIT_CODES
 
 VERSION = 1
 """Raised when a key changes its meaning or goes; a new key does not raise it."""

@@ -17,7 +17,7 @@ from conformance.report.difference_blocks import (
     rows_of,
 )
 from conformance.report.markup import MOST, code, escaped, fenced
-from conformance.report.summary import plural
+from conformance.text import plural
 from conformance.verdicts.changes import ChangeClass
 from conformance.verdicts.difference import Difference
 

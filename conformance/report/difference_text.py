@@ -17,8 +17,8 @@ from conformance.report.difference_blocks import (
     reservations,
     rows_of,
 )
-from conformance.report.style import WIDTH, Style, columns, cut, padded, printable, wrap
-from conformance.report.summary import plural
+from conformance.report.style import WIDTH, Style, columns, cut, padded, wrap
+from conformance.text import plural, printable
 from conformance.verdicts.changes import ChangeClass
 from conformance.verdicts.difference import Difference, Side, changes_between_versions
 from conformance.verdicts.results import Results

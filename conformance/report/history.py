@@ -14,8 +14,8 @@ from conformance.corpus.language.case import MODES, Case
 from conformance.report.difference_blocks import Block, Known, blocks_of
 from conformance.report.markup import code, escaped
 from conformance.report.style import cut
-from conformance.report.summary import plural
 from conformance.targets.specification import name_of
+from conformance.text import plural
 from conformance.verdicts.changes import REWORDED
 from conformance.verdicts.deviations import Deviation
 from conformance.verdicts.difference import difference, side_of

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 from conformance import __version__
 from conformance.corpus.cases import VERSION
 from conformance.report.baseline_text import standing_of
-from conformance.report.style import printable
 from conformance.report.summary import (
     LABELS,
     cell_findings,
@@ -19,6 +18,7 @@ from conformance.report.summary import (
     show_command,
     standings,
 )
+from conformance.text import printable
 from conformance.verdicts.results import FAULTS, Judged, Results
 from conformance.verdicts.verdicts import Verdict
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from conformance.report.style import printable
+from conformance.text import printable
 
 MOST = 900_000
 """Characters of blocks after which the rest is counted: a job summary holds a megabyte."""

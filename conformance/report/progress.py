@@ -19,11 +19,11 @@ from conformance.report.style import (
     columns,
     cut,
     is_terminal,
-    printable,
     style_of,
 )
 from conformance.report.summary import LABELS, surroundings
 from conformance.targets.specification import name_of
+from conformance.text import printable
 from conformance.verdicts.results import FAULTS, SHORTFALLS, Judged, Results
 
 EVERY = 0.1

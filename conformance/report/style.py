@@ -8,14 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TextIO, TypeAlias
 
-from conformance.answers.values import clean
 from conformance.verdicts.verdicts import Verdict
 
 WIDTH = 80
 KEPT = "\N{NO-BREAK SPACE}"
 """A space where `wrap` breaks no line."""
-LONGEST = 2_000
-"""How much of one message is shown: what a target writes is not ours to trust."""
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35"}
@@ -88,11 +85,6 @@ def _is_coloured(stream: TextIO, color: ColorChoice, environ: Mapping[str, str])
     if environ.get("FORCE_COLOR"):
         return environ["FORCE_COLOR"] != "0"
     return is_terminal(stream, environ)
-
-
-def printable(text: object, limit: int = LONGEST) -> str:
-    """One line of text without control characters, however it was written."""
-    return clean(str(text), limit)
 
 
 def columns(text: str) -> int:

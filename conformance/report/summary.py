@@ -11,7 +11,7 @@ from typing import Any, get_args
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.asking.events import Cell
-from conformance.report.style import printable
+from conformance.text import plural, printable
 from conformance.verdicts.repeating import unstable_cells
 from conformance.verdicts.results import FAULTS, ORACLE_LABEL, SHORTFALLS, Judged, Results
 from conformance.verdicts.verdicts import Verdict
@@ -319,11 +319,6 @@ def standings(results: Results) -> list[Standing]:
         Standing(target, results.counts(target), compared[target], seconded[target])
         for target in results.asked
     ]
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 cell`, `2 cells`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 # ----- targets, and why the word is what it is -----

@@ -12,10 +12,10 @@ from conformance.report.style import (
     columns,
     cut_start,
     padded,
-    printable,
     wrap,
 )
 from conformance.report.summary import LABELS, Row, occurring
+from conformance.text import printable
 from conformance.verdicts.verdicts import Verdict
 
 GAP = "  "

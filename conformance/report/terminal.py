@@ -17,7 +17,6 @@ from conformance.report.style import (
     ColorChoice,
     Style,
     columns,
-    printable,
     style_of,
     wrap,
 )
@@ -30,7 +29,6 @@ from conformance.report.summary import (
     names_of,
     new_cases,
     oracle_line,
-    plural,
     report_command,
     reservations,
     rows_of,
@@ -38,6 +36,7 @@ from conformance.report.summary import (
     standings,
 )
 from conformance.report.tables import counted, table
+from conformance.text import plural, printable
 from conformance.verdicts.results import Results
 
 __all__ = ["BLOCKS", "Progress", "print_results", "report_lines"]

@@ -8,15 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.corpus.language.case import Place
-from conformance.corpus.language.document import (
-    CaseFileError,
-    Fault,
-    Faults,
-    Node,
-    read_document,
-    suggest,
-)
+from conformance.corpus.language.document import CaseFileError, Fault, Faults, Node, read_document
 from conformance.targets.specification import Target
+from conformance.text import suggest
 
 FOLDER = Path(__file__).parent / "mutants"
 ORACLE = "reference_impl"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from conformance.corpus.language.case import MODES
+from conformance.text import did_you_mean, suggest
 
 NAMED = {"reference": "reference_impl", "tensorflow": "tensorflow"}
 """The targets that have a name of their own, and the modules that they are."""
@@ -85,9 +85,7 @@ def _split_modes(text: str) -> tuple[str, tuple[str, ...]]:
     looks_like_modes = body in NAMED or body.endswith(".py") or "==" in body or "," in last
     if colon and looks_like_modes and not body.endswith(".py"):
         unknown = next(word for word in words if word not in MODES)
-        near = get_close_matches(unknown, MODES, n=1)
-        hint = f": did you mean {near[0]}?" if near else f" (known: {', '.join(MODES)})"
-        raise TargetError(f"'{text}': no mode named '{unknown}'{hint}")
+        raise TargetError(f"'{text}': no mode named '{unknown}'{suggest(unknown, MODES)}")
     return text, ()
 
 
@@ -99,7 +97,8 @@ def _split_version(body: str, text: str) -> tuple[str, str | None]:
     if not asked or _is_file_name(body.partition(":")[0]):
         return body, None
     if name != "tensorflow":
-        raise TargetError(f"'{text}': only tensorflow is asked for by version{_meant(name)}")
+        meant = did_you_mean(name, NAMED, cutoff=0.75)
+        raise TargetError(f"'{text}': only tensorflow is asked for by version{meant}")
     version = VERSION.fullmatch(written)
     if not version:
         raise TargetError(f"'{text}': '{written}' is no version such as 2.15.1")
@@ -119,8 +118,8 @@ def _located(body: str, text: str) -> Target:
         return Target(body, str(Path(path).resolve()), (), attribute)
     if not _is_dotted(path):
         raise TargetError(f"'{text}' is neither a target's name, nor a module, nor a .py file")
-    if "." not in path and _meant(path):
-        raise TargetError(f"no target named '{path}'{_meant(path)}")
+    if "." not in path and did_you_mean(path, NAMED, cutoff=0.75):
+        raise TargetError(f"no target named '{path}'{did_you_mean(path, NAMED, cutoff=0.75)}")
     return Target(body, path, (), attribute)
 
 
@@ -137,8 +136,3 @@ def _is_file(path: str) -> bool:
 
 def _is_dotted(name: str) -> bool:
     return all(part.isidentifier() for part in name.split("."))
-
-
-def _meant(name: str) -> str:
-    near = get_close_matches(name, NAMED, n=1, cutoff=0.75)
-    return f": did you mean {near[0]}?" if near else ""

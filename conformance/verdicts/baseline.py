@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from conformance.answers.messages import uncounted
 from conformance.asking.run import lacking
 from conformance.targets.specification import name_of
+from conformance.text import clean
 from conformance.verdicts.results import SHORTFALLS, Judged, Results
 from conformance.verdicts.verdicts import Verdict
 
@@ -171,10 +172,7 @@ def _answer(judged: Judged) -> tuple[str, ...]:
 
 def _steady(text: str) -> str:
     text = FOLDERS.sub(".../", uncounted(" ".join(text.split())))
-    printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-    if len(printable) <= ANSWER_LENGTH:
-        return printable
-    return printable[: ANSWER_LENGTH - 3] + "..."
+    return clean(text, ANSWER_LENGTH)
 
 
 def _same_text(one: str, two: str) -> bool:

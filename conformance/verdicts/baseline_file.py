@@ -7,7 +7,6 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import cast
 
@@ -19,8 +18,8 @@ from conformance.corpus.language.document import (
     Node,
     parse_document,
     read_document,
-    suggest,
 )
+from conformance.text import did_you_mean, suggest
 from conformance.verdicts.baseline import Baseline, Entry, Key
 from conformance.verdicts.results import SHORTFALLS
 from conformance.verdicts.verdicts import Verdict
@@ -86,8 +85,7 @@ def _entries(node: Node, corpus: Sequence[str], faults: Faults) -> Iterator[tupl
     known = set(corpus)
     for case, by_mode in faults.mapping(node).items():
         if case not in known:
-            near = get_close_matches(case, corpus, n=1, cutoff=0.4)
-            meant = f" (did you mean {near[0]}?)" if near else ""
+            meant = did_you_mean(case, corpus, cutoff=0.4)
             message = f"no case of the corpus has this id{meant}: rename the entry or remove it"
             faults.add(by_mode.name_place, message)
         for mode, entry in faults.mapping(by_mode).items():

@@ -10,10 +10,11 @@ from typing import Any, TypeAlias
 
 from conformance.asking.events import Answered, Cell
 from conformance.asking.record import Record
+from conformance.closing import Word
 from conformance.corpus.language.case import MODES
 from conformance.targets.specification import name_of
 from conformance.verdicts.changes import CLASSES, KINDS, Change, ChangeClass, Told, change_of
-from conformance.verdicts.results import ORACLE_LABEL, Results, Word
+from conformance.verdicts.results import ORACLE_LABEL, Results
 
 Key: TypeAlias = tuple[str, str, str]
 

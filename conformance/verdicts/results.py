@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from conformance.answers.answer import Answer
 from conformance.asking.events import Answered, Cell, Event, TargetFailed, TargetReady
 from conformance.asking.record import Record
+from conformance.closing import Word
 from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.language.lowering import Lowered, lower
 from conformance.targets.specification import name_of
@@ -25,19 +26,6 @@ SHORTFALLS: tuple[Verdict, ...] = ("fail", "crash", "timeout", "unexpected_pass"
 FAULTS: tuple[Verdict, ...] = ("bad_case", "error")
 """The verdicts that say that the suite, the oracle or an adapter is at fault."""
 RAN: tuple[Verdict, ...] = ("pass", "known_deviation", *SHORTFALLS, *FAULTS)
-
-Word: TypeAlias = Literal[
-    "conforms", "falls_short", "usage", "nothing_ran", "untrustworthy", "no_target", "interrupted"
-]
-EXIT_CODES: Mapping[Word, int] = {
-    "conforms": 0,
-    "falls_short": 1,
-    "usage": 2,
-    "nothing_ran": 3,
-    "untrustworthy": 4,
-    "no_target": 5,
-    "interrupted": 130,
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from conformance.answers.answer import Answer, Observation, Outcome
 from conformance.answers.compare import NothingCompared, compare, expectation_of
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.tolerances import Bounds, bounds_for
-from conformance.answers.values import LiteralError, MalformedObservation, clean, describe, kind_of
+from conformance.answers.values import LiteralError, MalformedObservation, describe, kind_of
 from conformance.corpus.language.case import (
     Case,
     Expectation,
@@ -29,6 +29,7 @@ from conformance.corpus.language.case import (
     ExpectedStructure,
     ExpectedTensor,
 )
+from conformance.text import clean
 
 Verdict: TypeAlias = Literal[
     "pass", "fail", "error", "unsupported", "not_applicable", "crash", "timeout", "bad_case",

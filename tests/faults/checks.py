@@ -14,7 +14,7 @@ from pathlib import Path
 
 from conformance.asking.record import RecordError, read_record
 from conformance.cli import main
-from conformance.verdicts.results import EXIT_CODES
+from conformance.closing import EXIT_CODES
 
 Cells = frozenset[tuple[str, str, str]]
 WORDS = {code: word for word, code in EXIT_CODES.items()}

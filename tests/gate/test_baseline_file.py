@@ -59,7 +59,7 @@ def test_it_is_read(tmp_path: Path) -> None:
         ("class: none", "class: nnoe", "did you mean none?"),
         ("class: none", "klass: none", "unknown key 'klass' (did you mean class?)"),
         ("eager:", "egaer:", "did you mean eager?"),
-        ("squares/square:", "squares/sqare:", "did you mean basics/squares/square?"),
+        ("squares/square:", "squares/sqare:", "did you mean basics/squares/square"),
         ("baseline: 1", "baseline: 2", "another format"),
         ("baseline: 1\n", "", "missing baseline"),
         ('"2026-02-28"', "yesterday", "2026-01-31, version 1.2"),

@@ -118,7 +118,7 @@ def test_a_run_that_is_not_whole_writes_no_baseline(
         (("run", "./tape.py", "--baseline", "/no/k.yaml", "--update-baseline"), "No such file"),
         (
             ("run", "./tape.py", "--baseline", "renamed.yaml"),
-            "(did you mean basics/squares/square?)",
+            "(did you mean basics/squares/square",
         ),
     ],
 )

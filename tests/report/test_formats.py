@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from conformance.answers.answer import Answer
 from conformance.asking.events import Cell
+from conformance.closing import EXIT_CODES
 from conformance.report.formats import FORMATS, render
 from conformance.report.summary import LABELS
-from conformance.verdicts.results import EXIT_CODES
 
 from .making import CRASH, RIGHT, WRONG, all_verdicts, raised, results_from
 

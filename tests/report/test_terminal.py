@@ -4,12 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conformance.closing import EXIT_CODES
 from conformance.report.formats import render
 from conformance.report.style import Style, columns
 from conformance.report.summary import LABELS, Row
 from conformance.report.tables import table
 from conformance.report.terminal import print_results, report_lines
-from conformance.verdicts.results import EXIT_CODES, Results
+from conformance.verdicts.results import Results
 
 from .making import (
     CRASH,

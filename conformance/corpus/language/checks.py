@@ -14,7 +14,7 @@ from conformance.corpus.language.case import (
     Input,
 )
 from conformance.corpus.language.expectations import expects, options_of
-from conformance.corpus.language.nodes import Faults, Node, spoken, suggest
+from conformance.corpus.language.nodes import Faults, Node, spoken
 from conformance.corpus.language.program import (
     bound_by,
     deleted_by,
@@ -25,6 +25,7 @@ from conformance.corpus.language.program import (
 )
 from conformance.corpus.language.subset import Program
 from conformance.corpus.language.vocabulary import CHANGES_THE_PROCESS
+from conformance.text import suggest
 
 Expectations = Mapping[str, Expectation]
 Given = Mapping[str, Node]

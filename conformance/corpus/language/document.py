@@ -11,15 +11,7 @@ from typing import Any
 import yaml
 
 from conformance.corpus.language.case import Place
-from conformance.corpus.language.nodes import (
-    CaseFileError,
-    Fault,
-    Faults,
-    Node,
-    Value,
-    spoken,
-    suggest,
-)
+from conformance.corpus.language.nodes import CaseFileError, Fault, Faults, Node, Value, spoken
 
 __all__ = [
     "CaseFileError",
@@ -30,7 +22,6 @@ __all__ = [
     "core_scalar",
     "parse_document",
     "read_document",
-    "suggest",
 ]
 
 MAX_BYTES = 1_000_000

@@ -12,7 +12,8 @@ from typing import Any
 
 from conformance.corpus.language.case import Input, Nested
 from conformance.corpus.language.literals import FLOATS, INTEGERS, leaves, shape_of
-from conformance.corpus.language.nodes import Faults, Node, spoken, suggest
+from conformance.corpus.language.nodes import Faults, Node, spoken
+from conformance.text import suggest
 
 MAX_TEXT = 400
 

@@ -8,7 +8,8 @@ import random
 from collections.abc import Callable
 
 from conformance.corpus.language.case import Nested, Scalar
-from conformance.corpus.language.nodes import Faults, Node, spoken, suggest
+from conformance.corpus.language.nodes import Faults, Node, spoken
+from conformance.text import suggest
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")

@@ -18,11 +18,12 @@ from conformance.corpus.language.checks import (
 from conformance.corpus.language.document import parse_document, read_document
 from conformance.corpus.language.expectations import parse_expectation
 from conformance.corpus.language.inputs import parse_input
-from conformance.corpus.language.nodes import CaseFileError, Faults, Node, spoken, suggest
+from conformance.corpus.language.nodes import CaseFileError, Faults, Node, spoken
 from conformance.corpus.language.sources import parse_sources
 from conformance.corpus.language.subset import Program, check_program
 from conformance.corpus.language.templates import expand
 from conformance.corpus.language.vocabulary import BUILTINS, PROBES, RESERVED, ROOTS, TAGS
+from conformance.text import suggest
 
 FILE_KEYS = ("introduction", "cases")
 CASE_KEYS = (

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import TypeAlias
 
 from conformance.corpus.language.case import Place
+from conformance.text import clean, printable, suggest
 
 MAX_FAULTS = 100
 MAX_WORK = 1_000_000
@@ -26,7 +25,7 @@ class Fault:
     message: str
 
     def __str__(self) -> str:
-        return one_line(f"{self.place}: {self.message}")
+        return printable(f"{self.place}: {self.message}")
 
 
 class CaseFileError(Exception):
@@ -172,21 +171,6 @@ class Faults:
             self.add(node.name_place, f"missing {', '.join(missing)}")
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
-    """The end of a message: the nearest known names, or all of them where none is near."""
-    names = list(known)[:400]
-    near = get_close_matches(name[:MAX_SPOKEN], names, n=3, cutoff=0.6)
-    if near:
-        return f" (did you mean {' or '.join(near)}?)"
-    more = ", ..." if len(names) > 20 else ""
-    return f" (known: {', '.join(sorted(names)[:20])}{more})" if names else ""
-
-
 def spoken(text: str) -> str:
     """A text of the file as a message repeats it: not longer than a line."""
-    return text if len(text) <= MAX_SPOKEN else f"{text[: MAX_SPOKEN - 3]}..."
-
-
-def one_line(text: str) -> str:
-    """The text on one line, with nothing that a terminal would obey."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return clean(text, MAX_SPOKEN)

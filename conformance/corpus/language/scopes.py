@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from conformance.corpus.language.nodes import spoken, suggest
+from conformance.corpus.language.nodes import spoken
 from conformance.corpus.language.program import bound_by, names_of_scope
 from conformance.corpus.language.vocabulary import BUILTINS, PROBES, ROOTS
+from conformance.text import suggest
 
 Refuse = Callable[[ast.AST, str], None]
 GIVEN = frozenset((*ROOTS, *PROBES, *BUILTINS))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from conformance.corpus.language.nodes import Faults, Node, spoken, suggest
+from conformance.corpus.language.nodes import Faults, Node, spoken
+from conformance.text import suggest
 
 FORMS = {
     "contract/84": r"contract/[1-9]\d{0,3}",

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from conformance.corpus.language.nodes import Faults, Node, spoken, suggest
+from conformance.corpus.language.nodes import Faults, Node, spoken
 from conformance.corpus.language.program import dotted_name
 from conformance.corpus.language.scopes import check_names, one_sided_branches
 from conformance.corpus.language.sizes import size_faults
@@ -25,6 +25,7 @@ from conformance.corpus.language.vocabulary import (
     ROOTS,
     SPECIAL_NAMES,
 )
+from conformance.text import suggest
 
 MAX_TEXT = 8_000
 MAX_DEPTH = 40

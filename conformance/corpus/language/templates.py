@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from conformance.corpus.language.nodes import Faults, Hole, Node, Value, spoken, suggest
+from conformance.corpus.language.nodes import Faults, Hole, Node, Value, spoken
+from conformance.text import suggest
 
 MAX_EXPANSION = 2_000
 MAX_FILLED = 20_000

@@ -15,7 +15,6 @@ from conformance.report.baseline_text import baseline_lines
 from conformance.report.difference_blocks import Block as ChangeBlock
 from conformance.report.difference_blocks import Known, counted_changes
 from conformance.report.difference_blocks import blocks_of as change_blocks_of
-from conformance.report.style import printable
 from conformance.report.summary import (
     BESIDE,
     LABELS,
@@ -37,6 +36,7 @@ from conformance.report.summary import (
     standings,
 )
 from conformance.report.tables import counted
+from conformance.text import printable
 from conformance.verdicts.difference import changes_between_versions
 from conformance.verdicts.results import Judged, Results
 from conformance.verdicts.verdicts import Verdict
