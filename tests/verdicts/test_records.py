@@ -1,0 +1,65 @@
+"""The ten committed records, judged anew: every verdict is the one that is written down.
+
+`releases.txt` is the text of all verdicts; where a change of the cases or deviations is meant to
+change some, `python -m tests.verdicts.test_records` writes it anew, and the diff is reviewed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from packaging.version import Version
+
+from conformance.asking.record import read_record
+from conformance.commands.reading import corpus, known_deviations
+from conformance.verdicts.results import Results, results_of
+
+ROOT = Path(__file__).parent.parent.parent
+WRITTEN = Path(__file__).with_name("releases.txt")
+
+
+def releases() -> Iterator[tuple[str, Results]]:
+    """The version and the findings of each record, the oldest version first."""
+    cases = corpus()
+    deviations = known_deviations(cases)
+    paths = {re.sub(r"tensorflow-|\.jsonl\.gz", "", path.name): path for path in records()}
+    for version in sorted(paths, key=Version):
+        yield version, results_of(read_record(paths[version]), cases, deviations)
+
+
+def records() -> list[Path]:
+    return list((ROOT / "reports").glob("*.jsonl.gz"))
+
+
+def text_of(results: Iterable[tuple[str, Results]]) -> str:
+    """A line of counts for each record, then a line for each cell that does not plainly pass."""
+    lines = []
+    versions: dict[str, list[str]] = defaultdict(list)
+    for version, found in results:
+        verdicts = Counter((cell.cell.target, cell.verdict) for cell in found.judged)
+        counts = (f"{count} {' '.join(key)}" for key, count in sorted(verdicts.items()))
+        facts = sum(cell.judgement.compared for cell in found.judged)
+        both = sum(cell.judgement.witnesses == ("declared", "oracle") for cell in found.judged)
+        lines.append(
+            f"{version}: {found.word}; {', '.join(counts)}; {facts} facts compared, "
+            f"{both} cells by both witnesses, {len(found.stale)} stale"
+        )
+        for cell in found.judged:
+            if cell.verdict != "pass":
+                label = cell.cell.target.partition("==")[0]
+                where = f"{cell.cell.case} [{label}:{cell.cell.mode}] {cell.verdict}"
+                versions[where].append(version)
+    lines += [f"{where}: {' '.join(of)}" for where, of in sorted(versions.items())]
+    return "\n".join(lines) + "\n"
+
+
+def test_every_verdict_of_the_ten_records_is_what_it_was() -> None:
+    assert len(records()) == 10
+    assert text_of(releases()).splitlines() == WRITTEN.read_text(encoding="utf-8").splitlines()
+
+
+if __name__ == "__main__":
+    WRITTEN.write_text(text_of(releases()), encoding="utf-8")
