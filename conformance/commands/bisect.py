@@ -18,8 +18,9 @@ from conformance.commands.selecting import add_corpus, corpus_folder, one_case
 from conformance.corpus.language.case import Case
 from conformance.report.style import WIDTH, cut
 from conformance.targets.environments import provisioned
-from conformance.targets.releases import ordering, releases_between
+from conformance.targets.releases import releases_between
 from conformance.targets.specification import Target, TargetError, parse_target
+from conformance.targets.versions import version_key
 from conformance.text import printable
 from conformance.verdicts.bisection import Turn, bisect
 from conformance.verdicts.raw import Differing, differences
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     case = one_case(arguments.case, corpus(corpus_folder(arguments)))
     ends = [_version(arguments, version) for version in (arguments.good, arguments.bad)]
     good, bad = (str(end.version) for end in ends)
-    if ordering(good) >= ordering(bad):
+    if version_key(good) >= version_key(bad):
         raise UsageError(f"--good {good} must be older than --bad {bad}")
     asking = Asking(case, ends[0].name, ends[0].modes, arguments.timeout)
     try:

@@ -13,7 +13,7 @@ from conformance.commands.reading import corpus, known_deviations, record_at, re
 from conformance.commands.selecting import add_corpus, corpus_folder
 from conformance.report.formats import FORMATS, render
 from conformance.report.history import Release, history
-from conformance.verdicts.deviations import version_key
+from conformance.targets.versions import version_key
 from conformance.verdicts.results import results_of
 
 HISTORY = "history"

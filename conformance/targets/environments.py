@@ -21,8 +21,9 @@ from typing import IO
 from conformance.places import cache_folder
 from conformance.targets.installer import InstallerError, call_uv
 from conformance.targets.interpreters import Interpreter, interpreter_for, packages_of
-from conformance.targets.releases import Release, ordering, release
+from conformance.targets.releases import Release, release
 from conformance.targets.specification import Target, TargetError
+from conformance.targets.versions import version_key
 
 MARKER = "gradconf.json"
 FORMAT = 1
@@ -76,7 +77,7 @@ def cached() -> list[Environment]:
 
 
 def _age(one: Environment) -> tuple[object, ...]:
-    return ordering(one.version), one.interpreter.version, one.folder
+    return version_key(one.version), one.interpreter.version, one.folder
 
 
 def _named(python: str, version: str | None) -> str:
@@ -198,7 +199,7 @@ def _read(folder: Path) -> Environment | None:
             tuple(map(str, said["requirements"])),
             dict(said["packages"]),
         )
-        ordering(made.version)
+        version_key(made.version)
         return made
     except (OSError, ValueError, TypeError, KeyError):
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 import sys
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +12,7 @@ from typing import Any
 import yaml
 
 from conformance.targets.specification import TargetError
+from conformance.targets.versions import version_key
 
 TABLE = Path(__file__).with_name("tensorflow.yaml")
 
@@ -40,7 +40,8 @@ def release(version: str) -> Release:
     A version that is newer than the table is taken to need what the newest one does. Raises
     TargetError for one that is older than the oldest.
     """
-    rules = [rule for rule in _table() if _numbers(rule["from"]) <= _numbers(version)]
+    asked = version_key(version).release
+    rules = [rule for rule in _table() if version_key(rule["from"]).release <= asked]
     if not rules:
         oldest = _table()[0]["from"]
         raise TargetError(f"tensorflow {version} is too old: {oldest}.0 is the first to be asked")
@@ -53,24 +54,14 @@ def releases_between(old: str, new: str) -> list[str]:
     Those between are the ones that the table lists.
     """
     listed = {version for rule in _table() for version in rule["releases"]}
-    inside = {one for one in listed if ordering(old) < ordering(one) < ordering(new)}
-    return sorted({old, new} | inside, key=ordering)
+    inside = {one for one in listed if version_key(old) < version_key(one) < version_key(new)}
+    return sorted({old, new} | inside, key=version_key)
 
 
 def distribution() -> str:
     """The distribution to install: the small one without CUDA where it is published."""
     small = sys.platform == "linux" and platform.machine() == "x86_64"
     return "tensorflow-cpu" if small else "tensorflow"
-
-
-def ordering(version: str) -> tuple[tuple[int, ...], float]:
-    """A key that sorts versions: a release candidate comes before its release."""
-    _, _, candidate = version.partition("rc")
-    return _numbers(version), int(candidate) if candidate else float("inf")
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version.partition("rc")[0]))
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -12,14 +11,10 @@ from conformance.answers.answer import Answer
 from conformance.answers.tolerances import bounds_for
 from conformance.answers.values import LiteralError, MalformedObservation
 from conformance.corpus.language.case import MODES, Case, Expectation, Place
+from conformance.targets.versions import is_between
 from conformance.verdicts.verdicts import Dependencies, Judgement, Trial, dtypes_named
 
 Kind: TypeAlias = Literal["bug", "change", "limit", "unsupported"]
-VERSION = re.compile(
-    r"(?P<numbers>\d{1,9}(?:\.\d{1,9})*)(?:[-._]?(?P<tag>dev|a|b|rc)(?P<serial>\d{0,9}))?"
-)
-TAGS = ("dev", "a", "b", "rc", None)
-RELEASE = (TAGS.index(None), 0)
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,6 @@ class Deviation:
             target == self.target
             and mode in self.modes
             and any(fnmatchcase(case_id, pattern) for pattern in self.cases)
-            and VERSION.match(version) is not None
             and is_between(self.since, version, self.until)
         )
 
@@ -111,39 +105,6 @@ def faults_of(deviations: Sequence[Deviation], cases: Sequence[Case]) -> list[st
     for deviation in deviations:
         found += [f"{deviation.place}: {fault}" for fault in _faults(deviation, cases)]
     return found
-
-
-def is_between(since: str, version: str, until: str) -> bool:
-    """since <= version <= until; `until` covers whatever it is a prefix of (2.21 covers 2.21.1).
-
-    Pre-releases come before their release: 2.21.0rc1 < 2.21.0. Errors: ValueError.
-    """
-    key, (bound, bound_tag) = version_key(version), _parts(until)
-    if version_key(since) > key:
-        return False
-    if bound_tag != RELEASE:
-        return key <= version_key(until)
-    numbers = (*_parts(version)[0], *[0] * len(bound))[: len(bound)]
-    return numbers <= bound
-
-
-def version_key(version: str) -> tuple[tuple[int, ...], tuple[int, int]]:
-    """What versions are ordered by: the numbers, then dev < a < b < rc < release.
-
-    Trailing zeros do not count (2.21 = 2.21.0), nor what follows (`+cpu`). Errors: ValueError.
-    """
-    numbers, tag = _parts(version)
-    while numbers and numbers[-1] == 0:
-        numbers = numbers[:-1]
-    return numbers, tag
-
-
-def _parts(version: str) -> tuple[tuple[int, ...], tuple[int, int]]:
-    match = VERSION.match(version)
-    if match is None:
-        raise ValueError(f"{version!r} is no version")
-    numbers = tuple(int(part) for part in match["numbers"].split("."))
-    return numbers, (TAGS.index(match["tag"]), int(match["serial"] or 0))
 
 
 def _is_documented(

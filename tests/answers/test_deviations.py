@@ -6,7 +6,7 @@ import pytest
 
 from conformance.answers.answer import Answer
 from conformance.corpus.language.case import ExpectedNone, ExpectedTensor
-from conformance.verdicts.deviations import Deviation, apply, faults_of, is_between, version_key
+from conformance.verdicts.deviations import Deviation, apply, faults_of
 from conformance.verdicts.verdicts import judge
 
 from .wire import NONE, PLACE, answered, case, error, tensor
@@ -116,51 +116,6 @@ def test_an_answer_that_its_dtype_cannot_hold_is_told():
 )
 def test_a_deviation_is_bounded(target, version, case_id, mode, covered):
     assert DEVIATION.covers(target, version, case_id, mode) == covered
-
-
-@pytest.mark.parametrize(
-    ("since", "version", "until", "holds"),
-    [
-        ("2.8", "2.8.0", "2.8", True),
-        ("2.8.0", "2.8", "2.8.0", True),
-        ("2.8", "2.10.0", "2.15", True),
-        ("2.8", "2.15.1", "2.15", True),
-        ("2.8", "2.15.1", "2.15.0", False),
-        ("2.8", "2.16.0rc0", "2.15", False),
-        ("2.8", "2.15.0rc1", "2.15", True),
-        ("2.8", "2.15.0", "2.15.0rc1", False),
-        ("2.8", "2.15.0rc0", "2.15.0rc1", True),
-        ("2.8", "2.8.0rc0", "2.9", False),
-        ("2.8.0rc0", "2.8.0rc0", "2.9", True),
-        ("1.0", "2.3", "2.0", False),
-        ("1.0", "2.0.4", "2.0", True),
-        ("2.8", "2.9.0+cpu", "2.9.0", True),
-        ("2.8", "3", "2.9", False),
-    ],
-)
-def test_a_version_is_between(since, version, until, holds):
-    assert is_between(since, version, until) == holds
-
-
-def test_versions_are_ordered():
-    ordered = [
-        "2.8",
-        "2.9.0.dev20240101",
-        "2.9.0a1",
-        "2.9.0rc0",
-        "2.9.0-rc1",
-        "2.9",
-        "2.9.1",
-        "2.10",
-    ]
-    keys = [version_key(version) for version in ordered]
-    assert keys == sorted(keys)
-    assert len(set(keys)) == len(keys)
-
-
-def test_a_version_without_numbers_is_told():
-    with pytest.raises(ValueError, match="'nightly' is no version"):
-        version_key("nightly")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from conformance.targets.releases import distribution, ordering, release
+from conformance.targets.releases import distribution, release
 from conformance.targets.specification import TargetError
 
 SEEN = (
@@ -78,8 +78,3 @@ def test_the_small_distribution_is_taken_where_it_is_published(
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platform, "machine", lambda: machine)
     assert release("2.21.0").requirements == (f"{name}==2.21.0",)
-
-
-def test_versions_sort_as_they_were_published() -> None:
-    published = ["2.5.3", "2.8.0rc0", "2.8.0rc10", "2.8.0", "2.15.1", "2.22.0rc0"]
-    assert sorted(reversed(published), key=ordering) == published
