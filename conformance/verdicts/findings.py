@@ -10,10 +10,11 @@ from typing import Any, Literal, TypeAlias, get_args
 from conformance.answers.answer import Answer
 from conformance.answers.mismatch import Mismatch
 from conformance.asking.events import Answered, Cell
+from conformance.closing import Word
 from conformance.corpus.language.case import Case
 from conformance.targets.specification import name_of
 from conformance.verdicts.departures import Departure
-from conformance.verdicts.results import FAULTS, ORACLE_LABEL, RAN, SHORTFALLS, Word
+from conformance.verdicts.results import FAULTS, ORACLE_LABEL, RAN, SHORTFALLS
 from conformance.verdicts.verdicts import Verdict
 
 Standing: TypeAlias = Literal["known", "worse", "better", "new case"]

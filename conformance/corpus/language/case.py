@@ -91,6 +91,14 @@ class ExpectedError:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedRaised:
+    """An exception of exactly this class with exactly this message: a departure's answer."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectedCalls:
     """How many times Python executed the body of a `def`."""
 
@@ -118,7 +126,7 @@ class ExpectedOracle:
 
 Expectation: TypeAlias = (
     "ExpectedTensor | ExpectedNone | ExpectedStructure | ExpectedSlices | ExpectedError"
-    " | ExpectedCalls | ExpectedWatched | ExpectedAnyOf | ExpectedOracle"
+    " | ExpectedRaised | ExpectedCalls | ExpectedWatched | ExpectedAnyOf | ExpectedOracle"
 )
 
 

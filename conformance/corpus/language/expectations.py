@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from conformance.corpus.language.case import (
     Expectation,
@@ -11,6 +13,7 @@ from conformance.corpus.language.case import (
     ExpectedError,
     ExpectedNone,
     ExpectedOracle,
+    ExpectedRaised,
     ExpectedSlices,
     ExpectedStructure,
     ExpectedTensor,
@@ -20,8 +23,10 @@ from conformance.corpus.language.case import (
 )
 from conformance.corpus.language.formula import evaluate_formula
 from conformance.corpus.language.literals import (
+    DTYPES,
     is_complex_text,
     leaves,
+    parse_data,
     parse_dtype,
     parse_nested,
     parse_shape,
@@ -29,62 +34,167 @@ from conformance.corpus.language.literals import (
 )
 from conformance.corpus.language.nodes import Faults, Node, spoken
 
-Inputs = Mapping[str, Input]
+Inputs: TypeAlias = Mapping[str, Input]
+Given: TypeAlias = Mapping[str, Node]
+Form: TypeAlias = "tuple[tuple[str, ...], Callable[[_Reader, Given], Expectation]]"
 ORACLE = "oracle"
 WITHIN = ("exact", "element")
 MAX_WITHIN = 1e-3
+NO_VALUES = {ExpectedError: "error", ExpectedRaised: "raised", ExpectedCalls: "calls"}
 SLICES_KEYS = ("indices", "values", "dense_shape")
 
 
-def parse_expectation(node: Node, inputs: Inputs, faults: Faults) -> Expectation:
-    """One expectation; a fault (and a harmless expectation) for what is none."""
-    if node.value is None:
-        return ExpectedNone()
-    if node.value == ORACLE:
-        return ExpectedOracle()
-    if not isinstance(node.value, dict):
-        return ExpectedTensor(_number(node, None, faults))
-    forms = [form for form in FORMS if form in node.value]
-    if len(forms) != 1:
-        faults.add(
-            node,
-            "an expectation is a tensor, null, oracle, or has exactly one of: "
-            f"{', '.join(FORMS)}; got {spoken(', '.join(node.value)) or 'nothing'}",
-        )
-        return ExpectedNone()
-    keys, parse = FORMS[forms[0]]
-    faults.keys(node, keys)
-    return parse(node, inputs, faults)
+def parse_expectation(
+    node: Node, inputs: Inputs, faults: Faults, *, departure: bool = False
+) -> Expectation:
+    """One expectation; a fault (and a harmless expectation) for what is none.
+
+    A `departure` records what a target really answers: it may also have the forms `raised`
+    (class and whole message of an exception) and `data` (a large tensor's raw elements).
+    """
+    return _Reader(inputs, faults, FORMS | (DEPARTURE_FORMS if departure else {})).read(node)
 
 
-def _number(node: Node, dtype: str | None, faults: Faults) -> Nested:
-    if dtype is None and _has_complex(node):
-        dtype = "complex128"
-    value = parse_nested(node, dtype, faults)
-    if dtype is None and any(isinstance(leaf, str) for leaf in leaves(value)):
-        shown = spoken(repr(node.value)) if isinstance(node.value, str) else "text"
-        faults.add(node, f"{shown} is no number: text is {{value: ..., dtype: string}}")
-    return value
+@dataclass(frozen=True)
+class _Reader:
+    """Reads expectations over these inputs, in these forms."""
+
+    inputs: Inputs
+    faults: Faults
+    forms: Mapping[str, Form]
+
+    def read(self, node: Node) -> Expectation:
+        if node.value is None:
+            return ExpectedNone()
+        if node.value == ORACLE:
+            return ExpectedOracle()
+        if not isinstance(node.value, dict):
+            return ExpectedTensor(self.number(node, None))
+        found = [form for form in self.forms if form in node.value]
+        if len(found) != 1:
+            self.faults.add(
+                node,
+                "an expectation is a tensor, null, oracle, or has exactly one of: "
+                f"{', '.join(self.forms)}; got {spoken(', '.join(node.value)) or 'nothing'}",
+            )
+            return ExpectedNone()
+        keys, parse = self.forms[found[0]]
+        self.faults.keys(node, keys)
+        return parse(self, node.value)
+
+    def number(self, node: Node, dtype: str | None) -> Nested:
+        if dtype is None and _has_complex(node):
+            dtype = "complex128"
+        value = parse_nested(node, dtype, self.faults)
+        if dtype is None and any(isinstance(leaf, str) for leaf in leaves(value)):
+            shown = spoken(repr(node.value)) if isinstance(node.value, str) else "text"
+            self.faults.add(node, f"{shown} is no number: text is {{value: ..., dtype: string}}")
+        return value
+
+    def tensor(self, given: Given) -> Expectation:
+        dtype = parse_dtype(given["dtype"], self.faults) if "dtype" in given else None
+        shape = parse_shape(given["shape"], self.faults) if "shape" in given else None
+        if "formula" in given:
+            value = evaluate_formula(given["formula"], self.inputs, self.faults)
+        else:
+            value = self.number(given["value"], dtype)
+        if shape is not None and not _has_shape(value, shape):
+            had = list(shape_of(value) or ())
+            message = f"shape {list(shape)} contradicts the value's, {had}"
+            self.faults.add(given["shape"], message)
+        return ExpectedTensor(value, dtype, shape, _within(given.get("within"), self.faults))
+
+    def data(self, given: Given) -> Expectation:
+        missing = [key for key in ("dtype", "shape") if key not in given]
+        if missing:
+            self.faults.add(given["data"], f"missing {' and '.join(missing)} beside data")
+            return ExpectedTensor(0.0)
+        dtype = parse_dtype(given["dtype"], self.faults)
+        shape = parse_shape(given["shape"], self.faults)
+        known = dtype in DTYPES
+        value = parse_data(given["data"], dtype, shape, self.faults) if known else 0.0
+        return ExpectedTensor(value, dtype, shape)
+
+    def structure(self, given: Given) -> Expectation:
+        if "dict" in given:
+            named = self.faults.mapping(given["dict"])
+            return ExpectedStructure("dict", tuple(map(self.part, named.values())), tuple(named))
+        kind: Literal["list", "tuple"] = "list" if "list" in given else "tuple"
+        return ExpectedStructure(kind, tuple(map(self.part, self.faults.items(given[kind]))))
+
+    def part(self, node: Node) -> Expectation:
+        """An expectation inside a structure: a value, for an error or a count is a name's own."""
+        found = self.read(node)
+        for kind, form in NO_VALUES.items():
+            if isinstance(found, kind):
+                self.faults.add(
+                    node, f"{form} has no place inside a structure: expect it of a name"
+                )
+        return found
+
+    def slices(self, given: Given) -> Expectation:
+        inner = given["indexed_slices"]
+        self.faults.keys(inner, SLICES_KEYS, required=("indices", "values"))
+        parts = self.faults.mapping(inner)
+        if "indices" not in parts or "values" not in parts:
+            return ExpectedNone()
+        shape = parse_shape(parts["dense_shape"], self.faults) if "dense_shape" in parts else None
+        values, indices = self.tensor_part(parts["values"]), self.tensor_part(parts["indices"])
+        return ExpectedSlices(values, indices, shape)
+
+    def tensor_part(self, node: Node) -> ExpectedTensor:
+        found = self.read(node)
+        if isinstance(found, ExpectedTensor):
+            return found
+        self.faults.add(node, "the parts of indexed_slices are tensors")
+        return ExpectedTensor(0.0)
+
+    def class_name(self, node: Node) -> str:
+        name = self.faults.line(node)
+        if name and not name.isidentifier():
+            self.faults.add(node, f"'{spoken(name)}' is no class name, such as ValueError")
+        return name
+
+    def error(self, given: Given) -> Expectation:
+        texts = {key: self.faults.line(node) for key, node in given.items() if key != "error"}
+        name = self.class_name(given["error"])
+        return ExpectedError(name, texts.get("message", ""), texts.get("at"))
+
+    def raised(self, given: Given) -> Expectation:
+        message = given.get("message")
+        if message is None or not isinstance(message.value, str):
+            self.faults.add(message or given["raised"], "raised has a message: its whole text")
+        return ExpectedRaised(self.class_name(given["raised"]), str(message and message.value))
+
+    def calls(self, given: Given) -> Expectation:
+        count = given["calls"].value
+        if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+            return ExpectedCalls(count)
+        self.faults.add(given["calls"], f"calls is a count, got {given['calls'].kind}")
+        return ExpectedCalls(0)
+
+    def watched(self, given: Given) -> Expectation:
+        names = self.faults.items(given["watched"])
+        return ExpectedWatched(tuple(self.faults.line(name) for name in names))
+
+    def any_of(self, given: Given) -> Expectation:
+        options = tuple(map(self.read, self.faults.items(given["any_of"])))
+        if len(options) < 2:
+            self.faults.add(given["any_of"], "any_of needs two answers at least")
+            return ExpectedNone()
+        if any(isinstance(option, ExpectedAnyOf | ExpectedOracle) for option in options):
+            message = "any_of lists answers: oracle and any_of have no place in it"
+            self.faults.add(given["any_of"], message)
+        if len({isinstance(option, ExpectedCalls) for option in options}) > 1:
+            message = "any_of of calls and of values: a count is no value"
+            self.faults.add(given["any_of"], message)
+        return ExpectedAnyOf(options)
 
 
 def _has_complex(node: Node) -> bool:
     if isinstance(node.value, list):
         return any(_has_complex(item) for item in node.value)
     return is_complex_text(node.value)
-
-
-def _tensor(node: Node, inputs: Inputs, faults: Faults) -> Expectation:
-    mapping = faults.mapping(node)
-    dtype = parse_dtype(mapping["dtype"], faults) if "dtype" in mapping else None
-    shape = parse_shape(mapping["shape"], faults) if "shape" in mapping else None
-    if "formula" in mapping:
-        value = evaluate_formula(mapping["formula"], inputs, faults)
-    else:
-        value = _number(mapping["value"], dtype, faults)
-    if shape is not None and not _has_shape(value, shape):
-        had = list(shape_of(value) or ())
-        faults.add(mapping["shape"], f"shape {list(shape)} contradicts the value's, {had}")
-    return ExpectedTensor(value, dtype, shape, _within(mapping.get("within"), faults))
 
 
 def _has_shape(value: Nested, shape: tuple[int, ...]) -> bool:
@@ -101,82 +211,6 @@ def _within(node: Node | None, faults: Faults) -> str | float | None:
     return None
 
 
-def _structure(node: Node, inputs: Inputs, faults: Faults) -> Expectation:
-    mapping = faults.mapping(node)
-    if "dict" in mapping:
-        named = faults.mapping(mapping["dict"])
-        items = tuple(_part(item, inputs, faults) for item in named.values())
-        return ExpectedStructure("dict", items, tuple(named))
-    kind = "list" if "list" in mapping else "tuple"
-    items = tuple(_part(child, inputs, faults) for child in faults.items(mapping[kind]))
-    return ExpectedStructure("list" if kind == "list" else "tuple", items)
-
-
-def _part(node: Node, inputs: Inputs, faults: Faults) -> Expectation:
-    """An expectation inside a structure: a value, for an error or a count is a name's own."""
-    found = parse_expectation(node, inputs, faults)
-    if isinstance(found, ExpectedError | ExpectedCalls):
-        form = "error" if isinstance(found, ExpectedError) else "calls"
-        faults.add(node, f"{form} has no place inside a structure: expect it of a name")
-    return found
-
-
-def _slices(node: Node, inputs: Inputs, faults: Faults) -> Expectation:
-    inner = faults.mapping(node)["indexed_slices"]
-    faults.keys(inner, SLICES_KEYS, required=("indices", "values"))
-    mapping = faults.mapping(inner)
-    if "indices" not in mapping or "values" not in mapping:
-        return ExpectedNone()
-    values = _tensor_part(mapping["values"], inputs, faults)
-    indices = _tensor_part(mapping["indices"], inputs, faults)
-    shape = parse_shape(mapping["dense_shape"], faults) if "dense_shape" in mapping else None
-    return ExpectedSlices(values, indices, shape)
-
-
-def _tensor_part(node: Node, inputs: Inputs, faults: Faults) -> ExpectedTensor:
-    found = parse_expectation(node, inputs, faults)
-    if isinstance(found, ExpectedTensor):
-        return found
-    faults.add(node, "the parts of indexed_slices are tensors")
-    return ExpectedTensor(0.0)
-
-
-def _error(node: Node, inputs: Inputs, faults: Faults) -> Expectation:
-    mapping = faults.mapping(node)
-    texts = {key: faults.line(child) for key, child in mapping.items()}
-    if texts["error"] and not texts["error"].isidentifier():
-        faults.add(
-            mapping["error"], f"'{spoken(texts['error'])}' is no class name, such as ValueError"
-        )
-    return ExpectedError(texts["error"], texts.get("message", ""), texts.get("at"))
-
-
-def _calls(node: Node, inputs: Inputs, faults: Faults) -> Expectation:
-    child = faults.mapping(node)["calls"]
-    if isinstance(child.value, int) and not isinstance(child.value, bool) and child.value >= 0:
-        return ExpectedCalls(child.value)
-    faults.add(child, f"calls is a count, got {child.kind}")
-    return ExpectedCalls(0)
-
-
-def _watched(node: Node, inputs: Inputs, faults: Faults) -> Expectation:
-    names = faults.items(faults.mapping(node)["watched"])
-    return ExpectedWatched(tuple(faults.line(name) for name in names))
-
-
-def _any_of(node: Node, inputs: Inputs, faults: Faults) -> Expectation:
-    child = faults.mapping(node)["any_of"]
-    options = tuple(parse_expectation(item, inputs, faults) for item in faults.items(child))
-    if len(options) < 2:
-        faults.add(child, "any_of needs two answers at least")
-        return ExpectedNone()
-    if any(isinstance(option, ExpectedAnyOf | ExpectedOracle) for option in options):
-        faults.add(child, "any_of lists answers: oracle and any_of have no place in it")
-    if len({isinstance(option, ExpectedCalls) for option in options}) > 1:
-        faults.add(child, "any_of of calls and of values: a count is no value")
-    return ExpectedAnyOf(options)
-
-
 def options_of(expectation: Expectation) -> tuple[Expectation, ...]:
     """The answers that an expectation allows: itself, or each of its `any_of`."""
     return expectation.options if isinstance(expectation, ExpectedAnyOf) else (expectation,)
@@ -187,17 +221,22 @@ def expects(expectation: Expectation | None, kind: type) -> bool:
     return expectation is not None and any(isinstance(o, kind) for o in options_of(expectation))
 
 
-Parser = Callable[[Node, Inputs, Faults], Expectation]
-FORMS: dict[str, tuple[tuple[str, ...], Parser]] = {
-    "value": (("value", "dtype", "shape", "within"), _tensor),
-    "formula": (("formula", "dtype", "shape", "within"), _tensor),
-    "list": (("list",), _structure),
-    "tuple": (("tuple",), _structure),
-    "dict": (("dict",), _structure),
-    "indexed_slices": (("indexed_slices",), _slices),
-    "error": (("error", "message", "at"), _error),
-    "calls": (("calls",), _calls),
-    "watched": (("watched",), _watched),
-    "any_of": (("any_of",), _any_of),
+FORMS: dict[str, Form] = {
+    "value": (("value", "dtype", "shape", "within"), _Reader.tensor),
+    "formula": (("formula", "dtype", "shape", "within"), _Reader.tensor),
+    "list": (("list",), _Reader.structure),
+    "tuple": (("tuple",), _Reader.structure),
+    "dict": (("dict",), _Reader.structure),
+    "indexed_slices": (("indexed_slices",), _Reader.slices),
+    "error": (("error", "message", "at"), _Reader.error),
+    "calls": (("calls",), _Reader.calls),
+    "watched": (("watched",), _Reader.watched),
+    "any_of": (("any_of",), _Reader.any_of),
 }
 """Each form of an expectation by the key that marks it: the keys it may have, its reader."""
+
+DEPARTURE_FORMS: dict[str, Form] = {
+    "raised": (("raised", "message"), _Reader.raised),
+    "data": (("data", "dtype", "shape"), _Reader.data),
+}
+"""The further forms in which a departure tells what a target answers."""

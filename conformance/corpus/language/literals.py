@@ -2,19 +2,55 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import math
 import random
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
+from typing import Literal, TypeAlias
 
 from conformance.corpus.language.case import Nested, Scalar
 from conformance.corpus.language.nodes import Faults, Node, spoken
 from conformance.text import suggest
 
-FLOATS = ("float16", "bfloat16", "float32", "float64")
-INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-COMPLEXES = ("complex64", "complex128")
-DTYPES = (*FLOATS, *INTEGERS, *COMPLEXES, "bool", "string")
+Family: TypeAlias = Literal["bool", "integer", "float", "complex", "string"]
+
+WIRE = {
+    "bool": "|b1",
+    "int8": "|i1",
+    "int16": "<i2",
+    "int32": "<i4",
+    "int64": "<i8",
+    "uint8": "|u1",
+    "uint16": "<u2",
+    "uint32": "<u4",
+    "uint64": "<u8",
+    "float16": "<f2",
+    "bfloat16": "<u2",
+    "float32": "<f4",
+    "float64": "<f8",
+    "complex64": "<c8",
+    "complex128": "<c16",
+}
+"""How the elements of each numeric dtype lie in `data`, as NumPy writes it; a bfloat16 crosses as
+its 16 bits."""
+
+DTYPES = (*WIRE, "string")
+
+
+def family(dtype: str) -> Family:
+    """The family that a dtype belongs to."""
+    if dtype == "bool":
+        return "bool"
+    if dtype == "string":
+        return "string"
+    return "integer" if "int" in dtype else "complex" if "complex" in dtype else "float"
+
+
+FLOATS = tuple(dtype for dtype in DTYPES if family(dtype) == "float")
+INTEGERS = tuple(dtype for dtype in DTYPES if family(dtype) == "integer")
+COMPLEXES = tuple(dtype for dtype in DTYPES if family(dtype) == "complex")
 LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 LARGEST |= {"float64": math.inf, "complex64": LARGEST["float32"], "complex128": math.inf}
 """The largest finite number of a dtype; what is beyond it is written `.inf`."""
@@ -165,3 +201,57 @@ def drawn(name: str, shape: tuple[int, ...], low: float, high: float, seed: int)
         return tuple(fill(sizes[1:]) for _ in range(sizes[0]))
 
     return fill(shape)
+
+
+# ----- raw data -----
+
+_PACKED = {"b1": "?", "i1": "b", "i2": "h", "i4": "i", "i8": "q", "u1": "B", "u2": "H", "u4": "I"}
+_PACKED |= {"u8": "Q", "f2": "e", "f4": "f", "f8": "d", "c8": "ff", "c16": "dd"}
+"""How `struct` names an element that NumPy calls so."""
+
+
+def parse_data(node: Node, dtype: str, shape: tuple[int, ...], faults: Faults) -> Nested:
+    """Raw little-endian data in base64 (a list of texts for strings), as nested tuples."""
+    count = math.prod(shape)
+    faults.spend(node, max(count, *shape, 1))
+    try:
+        found: list[Scalar]
+        if dtype == "string":
+            found = [_raw(item).decode("utf-8", "surrogateescape") for item in faults.items(node)]
+        else:
+            found = _unpacked(_raw(node), dtype)
+        if len(found) == count:
+            return _shaped(iter(found), shape)
+        why = f"{len(found)} elements"
+    except (ValueError, struct.error) as error:
+        why = str(error)
+    faults.add(node, f"no data of {dtype} {list(shape)}: {why}")
+    return 0.0
+
+
+def _raw(node: Node) -> bytes:
+    if not isinstance(node.value, str):
+        raise ValueError(f"expected text, got {node.kind}: put it in quotes")
+    return base64.b64decode(node.value, validate=True)
+
+
+def _unpacked(raw: bytes, dtype: str) -> list[Scalar]:
+    code = _PACKED[WIRE[dtype][1:]]
+    if dtype == "bool" and raw.translate(None, b"\0\1"):
+        raise ValueError("a bool is neither 0 nor 1")
+    rows: list[tuple[Scalar, ...]] = list(struct.iter_unpack(f"<{code}", raw))
+    if dtype == "bfloat16":  # the upper half of a float32
+        return list(struct.unpack(f"<{len(rows)}f", b"".join(_upper(raw))))
+    return [complex(*row) if len(row) > 1 else row[0] for row in rows]
+
+
+def _upper(raw: bytes) -> list[bytes]:
+    return [b"\0\0" + raw[at : at + 2] for at in range(0, len(raw), 2)]
+
+
+def _shaped(elements: Iterator[Scalar], shape: tuple[int, ...]) -> Nested:
+    if not shape:
+        return next(elements)
+    if 0 in shape:
+        return ()
+    return tuple(_shaped(elements, shape[1:]) for _ in range(shape[0]))
