@@ -1,10 +1,11 @@
-"""A session with a worker: start it, ask it, time it out, and say how it ended."""
+"""A session with a worker's process: start it, ask it, time it out, and say how it ended."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -13,20 +14,24 @@ import tempfile
 import time
 from typing import IO, Any
 
+from conformance.answers.messages import uncounted
 from conformance.answers.untrusted import parse_json, texts
-from conformance.corpus.language.lowering import PROTOCOL
 from conformance.drivers import INSIDE
 from conformance.targets.specification import Target
 
+PROTOCOL = 1
+"""The version of what crosses between host and worker; `drivers/inside/__main__.py` has it too."""
 START_TIMEOUT = 180.0
 """Seconds for an import: a first TensorFlow import from a cold disk takes most of a minute."""
 MAX_REPLY = 64 * 1024 * 1024
 KEEPER_TIMEOUT = 5.0
 """Seconds for what is left of a worker to be ended by its keeper."""
-LOOK_EVERY = 1.0
-"""Seconds between two looks at how much a worker has printed."""
+POLL_EVERY = 1.0
+"""Seconds between two polls of how much a worker has printed."""
 MAX_LOG = 16 * 1024 * 1024
-LOG_TAIL = 2_000
+LOG_TAIL = 16 * 1024
+MAX_SAID = 2_000
+"""Characters of what a worker printed that are told when it crashes."""
 
 
 class WorkerError(Exception):
@@ -66,7 +71,7 @@ class Session:
         self._requests: int = -1
         self._replies: int = -1
         self._buffer = bytearray()
-        self._patience = 0.0
+        self._seconds_left = 0.0
         self._log: IO[bytes] | None = None
 
     def start(self) -> dict[str, Any]:
@@ -101,8 +106,8 @@ class Session:
         return reply
 
     @property
-    def waits(self) -> bool:
-        """Whether there is a worker that waits to be asked: it has not died, nor said anything."""
+    def is_idle(self) -> bool:
+        """Whether the worker is alive and has nothing more to say: it can be asked."""
         if self._process is None or self._buffer:
             return False
         return not _ready(self._replies, selectors.EVENT_READ, 0.0)
@@ -113,7 +118,7 @@ class Session:
         Raises WorkerCrashed, WorkerHung or (for a reply that is none) WorkerError; the worker is
         gone in each case.
         """
-        self._patience = timeout
+        self._seconds_left = timeout
         try:
             self._send(json.dumps(request).encode() + b"\n")
             reply = parse_json(self._read_line())
@@ -212,24 +217,24 @@ class Session:
         return bytes(line)
 
     def _wait_for(self, descriptor: int, event: int) -> None:
-        """Wait until a descriptor is ready, and look once more when there is no patience left.
+        """Wait until a descriptor is ready; poll once more when the time is over.
 
-        A host that was stopped itself has waited for one look, however long it was away.
+        Count elapsed time between polls, so a stopped host does not time out its worker.
         """
         while True:
-            left = self._patience
-            look = min(max(0.0, left), LOOK_EVERY)
+            left = self._seconds_left
+            poll = min(max(0.0, left), POLL_EVERY)
             self._bound_log()
             started = time.monotonic()
-            ready = _ready(descriptor, event, look)
-            self._patience -= min(time.monotonic() - started, look)
+            ready = _ready(descriptor, event, poll)
+            self._seconds_left -= min(time.monotonic() - started, poll)
             if ready:
                 return
             if left <= 0:
                 raise TimeoutError
 
     def _bound_log(self) -> None:
-        """Give the disk back what a worker that prints without end has filled."""
+        """Empty the log of a worker that prints without end."""
         assert self._log is not None
         if os.fstat(self._log.fileno()).st_blocks * 512 > MAX_LOG:
             os.ftruncate(self._log.fileno(), 0)  # the worker goes on behind the hole
@@ -241,7 +246,7 @@ class Session:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             code = None
-        tail = self._log_tail()
+        said = last_words(self._log_tail())
         self.close()
         if code is None:
             how = "closed its descriptor and did not end"
@@ -250,13 +255,40 @@ class Session:
         else:
             how = f"ended with exit code {code}"
         how += " in the middle of a reply" if self._buffer else ""
-        return f"{how}; last output: {tail}" if tail else how
+        return f"{how}{said}"
 
     def _log_tail(self) -> str:
         assert self._log is not None
         size = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, size - LOG_TAIL))
         return self._log.read().decode("utf-8", "replace").strip("\0 \n")
+
+
+_LOGGED = re.compile(
+    r"^(?:[A-Z]?\d{4}(?:-\d\d-\d\d)? )?\d\d:\d\d:\d\d\.\d+:? +(?:[A-Z] |\d+ )?(?=\S+:\d+\])"
+)
+"""What stands before `file.cc:12] message` in the log lines of absl and TensorFlow."""
+_PROCESS = re.compile(r"(?i)\b((?:pid|tid|process|thread)[ =:]*)\d+")
+_FAULT = re.compile(
+    r"^(?:[\w.]+\.)?\w*(?:Error|Exception|Interrupt|Exit|Warning)\b(?:: .*)?$"
+    r"|^Fatal Python error: |\bCheck failed: |^terminate called "
+)
+"""A line that says what went wrong: an exception, or the word of a C++ library that aborts."""
+LAST_LINES = 8
+
+
+def last_words(log: str) -> str:
+    """`: the exception; last output: the last lines`, without times, process ids and addresses.
+
+    >>> last_words("2026-01-02 03:04:05.678901: F tensor.cc:12] Check failed: 1 == 2")
+    ': tensor.cc:12] Check failed: 1 == 2'
+    """
+    lines = [_PROCESS.sub(r"\1#", uncounted(_LOGGED.sub("", line))) for line in log.splitlines()]
+    lines = [line.rstrip() for line in lines if line.strip()]
+    faults = [line for line in lines if _FAULT.search(line)]
+    fault = f": {faults[-1]}" if faults else ""
+    last = "\n".join(line for line in lines[-LAST_LINES:] if line not in faults[-1:])[-MAX_SAID:]
+    return f"{fault[:MAX_SAID]}; last output: {last}" if last else fault[:MAX_SAID]
 
 
 def _ready(descriptor: int, event: int, seconds: float) -> bool:

@@ -9,8 +9,8 @@ from functools import partial
 
 from conformance.answers.answer import Answer
 from conformance.answers.mismatch import lines as mismatch_lines
+from conformance.asking.ask import DEFAULT_TIMEOUT, ask
 from conformance.asking.events import Answered
-from conformance.asking.run import DEFAULT_TIMEOUT, run_cells
 from conformance.closing import UsageError
 from conformance.commands.reading import corpus
 from conformance.commands.saying import ended, say
@@ -103,7 +103,7 @@ class Asking:
 
     def _asked(self, version: str) -> Mapping[str, Answer]:
         target = parse_target(f"{self.name}=={version}:{','.join(self.modes)}")
-        events = run_cells([self.case], [provisioned(target, say)], timeout=self.timeout)
+        events = ask([self.case], [provisioned(target, say)], timeout=self.timeout)
         found = {e.cell.mode: e.answer for e in events if isinstance(e, Answered)}
         lost = [answer.detail for answer in found.values() if answer.outcome == "not_run"]
         if lost:

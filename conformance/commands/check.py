@@ -9,8 +9,8 @@ from pathlib import Path
 
 from conformance.answers.answer import Answer
 from conformance.answers.tolerances import bounds_for, coarse_elements
+from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
-from conformance.asking.run import ORACLE, run_cells
 from conformance.closing import UsageError
 from conformance.commands.reading import corpus, known_deviations
 from conformance.corpus.cases import load_files
@@ -97,7 +97,7 @@ def _faults(cases: Sequence[Case], answers: dict[str, Answer]) -> Iterator[str]:
     """
     by_id = {case.id: case for case in cases}
     reviewer = Reviewer(Results({"reference": ("eager",)}), cases, [])
-    for event in run_cells(cases, [ORACLE]):
+    for event in ask(cases, [ORACLE]):
         for judged in reviewer.add(event):
             if judged.verdict not in ("pass", "not_applicable", "unsupported"):
                 reasons = "; ".join(

@@ -20,8 +20,8 @@ from conformance.commands.selecting import add_selection, corpus_folder, selecti
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.selection import NothingSelected, select
-from conformance.suite.bite import Bitten, Jaws, null_targets
 from conformance.suite.mutation import Mutant, control, load_mutants, make
+from conformance.suite.mutation_run import MutationRun, Tally, null_targets
 from conformance.text import suggest
 
 
@@ -69,9 +69,9 @@ class _Found:
     mutants: Sequence[Mutant]
     everything: bool
     """Whether all mutants were asked for: only then the null targets are."""
-    control: Bitten = field(default_factory=lambda: Bitten("control"))
-    bitten: list[Bitten] = field(default_factory=list)
-    nulls: list[Bitten] = field(default_factory=list)
+    control: Tally = field(default_factory=lambda: Tally("control"))
+    tallies: list[Tally] = field(default_factory=list)
+    nulls: list[Tally] = field(default_factory=list)
 
     @property
     def proved(self) -> bool:
@@ -83,9 +83,9 @@ class _Found:
         """What the run comes to, in one word."""
         if not self.mutants:
             return "nothing_ran"
-        if not self.proved or any(b.fault for b in [*self.bitten, *self.nulls]):
+        if not self.proved or any(b.fault for b in [*self.tallies, *self.nulls]):
             return "untrustworthy"
-        return "conforms" if all(b.caught for b in self.bitten) else "falls_short"
+        return "conforms" if all(b.caught for b in self.tallies) else "falls_short"
 
 
 def _find(found: _Found, cases: Sequence[Case], workshop: Path, jobs: int) -> None:
@@ -95,34 +95,34 @@ def _find(found: _Found, cases: Sequence[Case], workshop: Path, jobs: int) -> No
         return
     untouched = control(workshop)
     targets = [make(mutant, workshop) for mutant in found.mutants]
-    jaws = Jaws(cases)
-    found.control = jaws.prove(untouched)
+    mutation = MutationRun(cases)
+    found.control = mutation.ask_control(untouched)
     _print_control(found.control)
     if not found.proved:
         return
-    for mutant, bitten in zip(found.mutants, jaws.bite(targets, jobs), strict=True):
-        found.bitten.append(bitten)
-        _print_mutant(mutant, bitten)
+    for mutant, tally in zip(found.mutants, mutation.tallies(targets, jobs), strict=True):
+        found.tallies.append(tally)
+        _print_mutant(mutant, tally)
     _print_bite(found)
     if found.everything:
-        nulls = jaws.bite(null_targets(), jobs)
+        nulls = mutation.tallies(null_targets(), jobs)
         found.nulls = sorted(nulls, key=lambda null: -null.share)
         _print_nulls(found.nulls)
 
 
-def _print_control(bitten: Bitten) -> None:
-    print(f"control: {bitten.passed} of {bitten.applicable} cells pass", flush=True)
-    if bitten.fault:
-        print(f"  {bitten.fault}")
-    for case_id in bitten.kills:
+def _print_control(tally: Tally) -> None:
+    print(f"control: {tally.passed} of {tally.applicable} cells pass", flush=True)
+    if tally.fault:
+        print(f"  {tally.fault}")
+    for case_id in tally.kills:
         print(f"  falls short: {case_id}")
 
 
-def _print_mutant(mutant: Mutant, bitten: Bitten) -> None:
-    if bitten.fault:
-        line = f"FAULT    {mutant.name}: {bitten.fault}"
-    elif bitten.caught:
-        line = f"caught   {mutant.name} by {len(bitten.kills)}: {bitten.kills[0]}"
+def _print_mutant(mutant: Mutant, tally: Tally) -> None:
+    if tally.fault:
+        line = f"FAULT    {mutant.name}: {tally.fault}"
+    elif tally.caught:
+        line = f"caught   {mutant.name} by {len(tally.kills)}: {tally.kills[0]}"
     else:
         line = f"SURVIVED {mutant.name}: {mutant.mistake}"
     print(line, flush=True)
@@ -130,32 +130,32 @@ def _print_mutant(mutant: Mutant, bitten: Bitten) -> None:
 
 def _print_bite(found: _Found) -> None:
     """The families, and the mutants that only one case stands against."""
-    families: dict[str, list[Bitten]] = defaultdict(list)
-    for mutant, bitten in sorted(
-        zip(found.mutants, found.bitten, strict=True), key=lambda pair: pair[0].catalogue
+    families: dict[str, list[Tally]] = defaultdict(list)
+    for mutant, tally in sorted(
+        zip(found.mutants, found.tallies, strict=True), key=lambda pair: pair[0].catalogue
     ):
-        families[mutant.family].append(bitten)
+        families[mutant.family].append(tally)
     print()
     for family, members in families.items():
         print(f"{family:26} {sum(b.caught for b in members):3} of {len(members):3} caught")
-    fragile = [bitten for bitten in found.bitten if len(bitten.kills) == 1]
+    fragile = [tally for tally in found.tallies if len(tally.kills) == 1]
     if fragile:
         print("caught by one case alone:")
-    for bitten in fragile:
-        print(f"  {bitten.name}: {bitten.kills[0]}")
-    caught = sum(bitten.caught for bitten in found.bitten)
-    print(f"bite: {caught} of {len(found.bitten)} mutants caught", flush=True)
+    for tally in fragile:
+        print(f"  {tally.name}: {tally.kills[0]}")
+    caught = sum(tally.caught for tally in found.tallies)
+    print(f"bite: {caught} of {len(found.tallies)} mutants caught", flush=True)
 
 
-def _print_nulls(nulls: Sequence[Bitten]) -> None:
+def _print_nulls(nulls: Sequence[Tally]) -> None:
     for null in nulls:
         fault = f"  {null.fault}" if null.fault else ""
         print(f"null target {null.name:16} {_share(null)}{fault}")
     print(f"best null: {nulls[0].name}, {_share(nulls[0])}")
 
 
-def _share(bitten: Bitten) -> str:
-    return f"{bitten.passed} of {bitten.applicable} cells pass ({bitten.share:.1%})"
+def _share(tally: Tally) -> str:
+    return f"{tally.passed} of {tally.applicable} cells pass ({tally.share:.1%})"
 
 
 def _write(path: Path, found: _Found) -> None:
@@ -165,16 +165,16 @@ def _write(path: Path, found: _Found) -> None:
             "mistake": mutant.mistake,
             "catalogue": mutant.catalogue,
             "family": mutant.family,
-            "caught": bitten.caught,
-            "fault": bitten.fault,
-            "kills": bitten.kills,
+            "caught": tally.caught,
+            "fault": tally.fault,
+            "kills": tally.kills,
         }
-        for mutant, bitten in zip(found.mutants, found.bitten, strict=False)
+        for mutant, tally in zip(found.mutants, found.tallies, strict=False)
     }
     document = {
         "word": found.word,
         "control": _counts(found.control),
-        "caught": sum(bitten.caught for bitten in found.bitten),
+        "caught": sum(tally.caught for tally in found.tallies),
         "mutants": mutants,
         "nulls": {null.name: _counts(null) for null in found.nulls},
     }
@@ -184,5 +184,5 @@ def _write(path: Path, found: _Found) -> None:
         raise UsageError(f"--output {path}: {error.strerror}") from error
 
 
-def _counts(bitten: Bitten) -> dict[str, int]:
-    return {"passed": bitten.passed, "applicable": bitten.applicable}
+def _counts(tally: Tally) -> dict[str, int]:
+    return {"passed": tally.passed, "applicable": tally.applicable}

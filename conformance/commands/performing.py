@@ -6,9 +6,9 @@ import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
+from conformance.asking.ask import ask, with_oracle
 from conformance.asking.events import Answered, Event
 from conformance.asking.record import RecordError, RecordWriter
-from conformance.asking.run import run_cells, with_oracle
 from conformance.commands.interruption import Interruption
 from conformance.corpus.language.case import Case
 from conformance.report.progress import Progress
@@ -83,7 +83,7 @@ def _events(plan: Plan, kept: Sequence[Event], results: Results) -> Generator[Ev
     """What is known, what is asked, and what is asked again once all has been judged."""
     yield from kept
     answered = {event.cell for event in kept if isinstance(event, Answered)}
-    yield from run_cells(
+    yield from ask(
         plan.cases,
         with_oracle(plan.targets),
         timeout=plan.timeout,

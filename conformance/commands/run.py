@@ -12,10 +12,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from conformance.asking.ask import DEFAULT_TIMEOUT
 from conformance.asking.events import Answered, Event
 from conformance.asking.record import RecordError, RecordWriter
 from conformance.asking.resuming import resumed
-from conformance.asking.run import DEFAULT_TIMEOUT
 from conformance.asking.sharding import Shard, durations, parse_shard, part_of
 from conformance.closing import EXIT_CODES, UsageError
 from conformance.commands.gating import add_baseline, add_update, baseline_of, update

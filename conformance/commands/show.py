@@ -10,8 +10,8 @@ from conformance.answers.answer import Answer
 from conformance.answers.compare import text_of
 from conformance.answers.tolerances import Bounds, bounds_for, detection_floor
 from conformance.answers.values import describe
+from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
-from conformance.asking.run import ORACLE, run_cells
 from conformance.commands.reading import corpus
 from conformance.commands.script import script_of
 from conformance.commands.selecting import add_corpus, corpus_folder, one_case
@@ -74,7 +74,7 @@ def _caught(expected: Expectation, bounds: Bounds) -> str:
 
 
 def _answered(case: Case) -> str:
-    for event in run_cells([case], [ORACLE]):
+    for event in ask([case], [ORACLE]):
         if isinstance(event, Answered):
             return "\n".join(["the oracle answers", *_observed(event.answer)])
     return "the oracle does not answer"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,17 +13,15 @@ import pytest
 from _pytest._code.code import ExceptionInfo, TerminalRepr
 
 from conformance import __version__
-from conformance.answers.answer import Answer
-from conformance.asking.events import Answered, Cell, Event, TargetReady
-from conformance.asking.jobs import Job, Jobs
-from conformance.asking.run import ORACLE, Asker
+from conformance.asking.ask import ORACLE
+from conformance.asking.events import Answered, Event, TargetReady
+from conformance.asking.worker import Job, Worker
 from conformance.closing import UsageError
 from conformance.commands.reading import corpus, known_deviations
 from conformance.corpus.cases import VERSION
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.loader import load_file
-from conformance.corpus.language.lowering import lower
 from conformance.places import data_folder
 from conformance.report.summary import LABELS, cell_findings, replay_command, show_command
 from conformance.targets.environments import provisioned
@@ -47,8 +44,8 @@ class Cells:
         self.targets = _targets(words)
         self._timeout = float(config.getoption("--cell-timeout"))
         self._named = {Path(word).resolve() for word in map(_file_of, config.args)}
-        self._askers: dict[str, Asker] = {}
-        self._oracle: dict[str, Answer] = {}
+        self._workers: dict[str, Worker] = {}
+        self._oracle: dict[str, Answered] = {}
 
     def pytest_report_header(self) -> str:
         """Say what is asked."""
@@ -65,36 +62,29 @@ class Cells:
 
     def pytest_unconfigure(self) -> None:
         """End the workers."""
-        for asker in self._askers.values():
-            asker.session.close()
+        for worker in self._workers.values():
+            worker.close()
 
     def judged(self, case: Case, target: Target, mode: str, *, own: bool) -> Judged:
         """Ask for one cell and judge it by both witnesses; `own` says that the case is not ours."""
-        cell = Cell(case.id, target.label, mode)
-        asker = self._asker(target)
-        answered = Answered(cell, lower(case, mode).hash, self._answer(target, case, mode))
-        events: list[Event] = [TargetReady(target.label, asker.session.about)]
+        answered = self._worker(target).ask(Job(case, mode))
+        events: list[Event] = [TargetReady(target.label, self._worker(target).about)]
         if not target.is_reference:
-            word = Cell(case.id, ORACLE.label, "eager")
-            events.append(Answered(word, lower(case).hash, self._word(case)))
+            events.append(self._oracle_answer(case))
         results = Results({target.label: target.modes})
         reviewer = Reviewer(results, [case], [] if own else self._deviations)
         return [judged for event in [*events, answered] for judged in reviewer.add(event)][-1]
 
-    def _word(self, case: Case) -> Answer:
+    def _oracle_answer(self, case: Case) -> Answered:
         """The oracle's answer, asked for once."""
         if case.id not in self._oracle:
-            self._oracle[case.id] = self._answer(ORACLE, case, "eager")
+            self._oracle[case.id] = self._worker(ORACLE).ask(Job(case, "eager"))
         return self._oracle[case.id]
 
-    def _answer(self, target: Target, case: Case, mode: str) -> Answer:
-        return self._asker(target).answer(Job(case, mode))
-
-    def _asker(self, target: Target) -> Asker:
-        if target.label not in self._askers:
-            asker = Asker(target, Jobs(), self._timeout, queue.SimpleQueue())
-            self._askers[target.label] = asker
-        return self._askers[target.label]
+    def _worker(self, target: Target) -> Worker:
+        if target.label not in self._workers:
+            self._workers[target.label] = Worker(target, self._timeout)
+        return self._workers[target.label]
 
     @cached_property
     def _deviations(self) -> list[Deviation]:

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Literal, TypeAlias
 
 from conformance.answers.messages import uncounted
-from conformance.asking.run import lacking
+from conformance.asking.worker import lacking
 from conformance.targets.specification import name_of
 from conformance.text import clean
 from conformance.verdicts.results import SHORTFALLS, Judged, Results

@@ -6,8 +6,8 @@ from collections.abc import Container, Generator, Sequence
 from dataclasses import replace
 
 from conformance.answers.answer import Answer
+from conformance.asking.ask import ask
 from conformance.asking.events import Answered, Cell
-from conformance.asking.run import run_cells
 from conformance.corpus.language.case import Case, ExpectedAnyOf
 from conformance.targets.specification import Target, name_of
 from conformance.verdicts.raw import differences
@@ -66,9 +66,7 @@ def repetitions(
 ) -> Generator[Answered]:
     """Ask each of these cells `times` times more, every time in a process that is new."""
     for number in range(1, times + 1):
-        asking = run_cells(
-            cases, targets, timeout=timeout, workers=workers, wanted=cells.__contains__
-        )
+        asking = ask(cases, targets, timeout=timeout, workers=workers, wanted=cells.__contains__)
         for event in asking:
             if isinstance(event, Answered):
                 yield replace(event, repeat=number)

@@ -12,8 +12,8 @@ from typing import TypeAlias
 import pytest
 
 from conformance.answers.messages import uncounted
+from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
-from conformance.asking.run import ORACLE, run_cells
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
@@ -51,7 +51,7 @@ def corpus() -> list[Case]:
 def answers(cases: Sequence[Case], target: Target, workers: int = 1) -> Answers:
     """The raw answer of each cell, bit for bit, but for addresses and counters in its messages."""
     found = {}
-    for event in run_cells(cases, [target], workers=workers):
+    for event in ask(cases, [target], workers=workers):
         if isinstance(event, Answered):
             said = event.answer
             raw = [said.outcome, dict(said.observations), said.error, said.warnings, said.detail]

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.answers.answer import Answer
+from conformance.asking.ask import ORACLE
 from conformance.asking.events import Answered, Cell, TargetFailed, TargetReady
 from conformance.asking.record import RecordError, RecordWriter, read_record
-from conformance.asking.run import ORACLE
 from conformance.corpus.language.loader import load_text
 from tests.asking.test_run import TEXT
 

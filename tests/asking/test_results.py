@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, TargetReady
-from conformance.asking.run import ORACLE, run_cells
 from conformance.corpus.language.loader import load_text
 from conformance.verdicts.results import ORACLE_LABEL, Results, Reviewer
 from tests.asking.test_run import TEXT
@@ -19,7 +19,7 @@ TAPE = "./tape.py"
 @pytest.fixture(scope="module")
 def oracle() -> list[Answered]:
     """The oracle's answers."""
-    return [event for event in run_cells(CASES, [ORACLE]) if isinstance(event, Answered)]
+    return [event for event in ask(CASES, [ORACLE]) if isinstance(event, Answered)]
 
 
 def of_tape(answers: list[Answered]) -> list[Answered]:

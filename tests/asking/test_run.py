@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.asking import run
+from conformance.asking import worker
+from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, TargetFailed, TargetReady
-from conformance.asking.run import ORACLE, run_cells
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
 from conformance.targets.specification import Target, parse_target
@@ -65,7 +65,7 @@ def broken(name: str) -> Target:
 def outcomes(cases: list[Case], target: Target, timeout: float = 30.0) -> dict[str, str]:
     return {
         event.cell.case.rsplit("/")[-1]: event.answer.outcome
-        for event in run_cells(cases, [target], timeout=timeout)
+        for event in ask(cases, [target], timeout=timeout)
         if isinstance(event, Answered)
     }
 
@@ -77,7 +77,7 @@ def test_a_worker_that_is_lost_costs_one_cell(cases: list[Case], name: str, outc
 
 
 def test_a_target_that_cannot_start_runs_nothing(cases: list[Case]) -> None:
-    events = list(run_cells(cases, [broken("cannot_be_imported")]))
+    events = list(ask(cases, [broken("cannot_be_imported")]))
     failures = [event for event in events if isinstance(event, TargetFailed)]
     assert len(failures) == 1
     assert "libmissing.so" in failures[0].reason
@@ -87,9 +87,7 @@ def test_a_target_that_cannot_start_runs_nothing(cases: list[Case]) -> None:
 
 def test_what_a_case_declares_not_applicable_does_not_run(cases: list[Case]) -> None:
     target = Target("reference", "reference_impl", ("graph",))
-    (answer,) = (
-        event.answer for event in run_cells(cases[2:], [target]) if isinstance(event, Answered)
-    )
+    (answer,) = (event.answer for event in ask(cases[2:], [target]) if isinstance(event, Answered))
     assert (answer.outcome, answer.detail) == ("not_applicable", "this says so")
 
 
@@ -103,7 +101,7 @@ def test_what_a_target_declares_to_lack_is_unsupported() -> None:
 def test_an_answer_does_not_tell_where_a_target_is_installed(cases: list[Case]) -> None:
     (answer,) = (
         event.answer
-        for event in run_cells(cases[1:2], [broken("tells_folders")])
+        for event in ask(cases[1:2], [broken("tells_folders")])
         if isinstance(event, Answered)
     )
     assert answer.error is not None
@@ -114,8 +112,8 @@ def test_a_worker_is_replaced_before_its_memory_grows(
     cases: list[Case], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for after, workers in ((3, 1), (2, 2), (1, 3)):
-        monkeypatch.setattr(run, "RECYCLE_AFTER", after)
-        events = list(run_cells(cases, [ORACLE]))
+        monkeypatch.setattr(worker, "RECYCLE_AFTER", after)
+        events = list(ask(cases, [ORACLE]))
         assert sum(isinstance(event, TargetReady) for event in events) == workers
         answered = [event.answer for event in events if isinstance(event, Answered)]
         assert [answer.outcome for answer in answered] == ["answered"] * 3
@@ -127,7 +125,7 @@ ISOLATED = TEXT.replace("    title:", "    isolated: true\n    title:")
 @pytest.mark.parametrize(("target", "workers"), [(ORACLE, 1), (broken("starts_a_thread"), 3)])
 def test_isolated_cases_share_the_import_where_a_fork_is_safe(target: Target, workers: int) -> None:
     text = TEXT + ISOLATED[ISOLATED.index("  forward:") :].replace("ward", "ward_alone")
-    events = list(run_cells(load_text(text), [target]))
+    events = list(ask(load_text(text), [target]))
     assert sum(isinstance(event, TargetReady) for event in events) == workers + (workers > 1)
     answered = [event for event in events if isinstance(event, Answered)]
     assert {event.answer.outcome for event in answered} == {"answered"}
@@ -148,7 +146,7 @@ def test_isolated_cases_share_the_import_where_a_fork_is_safe(target: Target, wo
 def test_what_an_isolated_case_does_costs_its_cell(name: str, outcome: str, detail: str) -> None:
     found = {
         event.cell.case.rpartition("/")[2]: event.answer
-        for event in run_cells(load_text(ISOLATED), [broken(name)], timeout=3)
+        for event in ask(load_text(ISOLATED), [broken(name)], timeout=3)
         if isinstance(event, Answered)
     }
     assert found["backward"].outcome == outcome
@@ -158,7 +156,7 @@ def test_what_an_isolated_case_does_costs_its_cell(name: str, outcome: str, deta
 
 
 def test_several_workers_share_the_cells_of_a_target(cases: list[Case]) -> None:
-    events = list(run_cells(cases, [ORACLE], workers=2))
+    events = list(ask(cases, [ORACLE], workers=2))
     answered = [event.cell.case for event in events if isinstance(event, Answered)]
     assert sorted(answered) == sorted(case.id for case in cases)
 
@@ -186,7 +184,7 @@ def test_a_worker_that_cannot_be_started_leaves_its_cells_to_the_others(
     cases: list[Case], tmp_path: Path
 ) -> None:
     target = starts_once(tmp_path, "reference_impl")
-    events = list(run_cells(cases, [target], workers=2))
+    events = list(ask(cases, [target], workers=2))
     answered = [event for event in events if isinstance(event, Answered)]
     assert sorted(event.cell.case for event in answered) == sorted(case.id for case in cases)
     assert {event.answer.outcome for event in answered} == {"answered"}
@@ -196,7 +194,7 @@ def test_a_worker_that_cannot_be_started_leaves_its_cells_to_the_others(
 def test_where_no_worker_can_be_started_again_the_target_has_failed(
     cases: list[Case], tmp_path: Path
 ) -> None:
-    events = list(run_cells(cases, [starts_once(tmp_path, "dies")], workers=2))
+    events = list(ask(cases, [starts_once(tmp_path, "dies")], workers=2))
     outcomes = [event.answer.outcome for event in events if isinstance(event, Answered)]
     assert len(outcomes) == len(cases)
     assert outcomes.count("crash") == 1
@@ -207,7 +205,7 @@ def test_where_no_worker_can_be_started_again_the_target_has_failed(
 
 
 def test_whoever_stops_iterating_stops_the_workers(cases: list[Case]) -> None:
-    events = run_cells(cases, [broken("hangs")], timeout=60)
+    events = ask(cases, [broken("hangs")], timeout=60)
     started = time.monotonic()
     for event in events:
         if isinstance(event, Answered):

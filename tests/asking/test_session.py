@@ -96,7 +96,7 @@ def test_a_worker_that_aborts_is_a_crash_with_its_signal() -> None:
     session.start()
     with pytest.raises(WorkerCrashed, match="SIGABRT"):
         session.ask(request(), 20)
-    assert not session.waits
+    assert not session.is_idle
 
 
 def test_a_worker_that_hangs_is_killed() -> None:
@@ -106,7 +106,7 @@ def test_a_worker_that_hangs_is_killed() -> None:
     with pytest.raises(WorkerHung, match=r"0\.5 seconds"):
         session.ask(request(), 0.5)
     assert time.monotonic() - started < 10
-    assert not session.waits
+    assert not session.is_idle
 
 
 def test_a_worker_can_be_started_again_after_it_died() -> None:
@@ -196,10 +196,10 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_a_worker_that_ended_between_two_cells_is_not_asked(mark: str, session: Session) -> None:
     session.start()
-    assert session.waits
+    assert session.is_idle
     os.kill(worker_of(mark), signal.SIGKILL)
     assert left(mark) == []
-    assert not session.waits
+    assert not session.is_idle
 
 
 def test_a_worker_that_does_not_read_is_killed(mark: str, session: Session) -> None:

@@ -12,8 +12,8 @@ import pytest
 from conformance.answers.answer import Answer
 from conformance.answers.compare import compare, expectation_of
 from conformance.answers.tolerances import bounds_for
+from conformance.asking.ask import ask
 from conformance.asking.events import Answered
-from conformance.asking.run import run_cells
 from conformance.commands.script import script_of
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
@@ -54,7 +54,7 @@ def run_scripts(scripts: list[Path], folder: Path) -> dict[str, dict]:
 def answers() -> dict[tuple[str, str], Answer]:
     """What the run itself finds, by case and mode."""
     shared = [case for case in load_corpus() if not case.isolated]
-    events = run_cells(shared, [parse_target("tensorflow:eager,graph")])
+    events = ask(shared, [parse_target("tensorflow:eager,graph")])
     return {
         (event.cell.case, event.cell.mode): event.answer
         for event in events

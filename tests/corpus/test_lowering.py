@@ -59,7 +59,7 @@ def test_the_whole_text() -> None:
 
 
 def test_the_hash_is_pinned() -> None:
-    """Where this changes, every record becomes stale: raise PROTOCOL, and say so."""
+    """Where this changes, every record becomes stale: raise HASHED, and say so."""
     assert lower(one_case(ENTRY)).hash == "84dbdaafab4aa4f4"
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from conformance.asking import session
+from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Event
-from conformance.asking.run import ORACLE, run_cells
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
 from conformance.report.summary import cell_findings
@@ -74,7 +74,7 @@ def cases() -> list[Case]:
 
 @pytest.fixture(scope="module")
 def oracle(cases: list[Case]) -> list[Event]:
-    return list(run_cells(cases, [ORACLE]))
+    return list(ask(cases, [ORACLE]))
 
 
 def judged(cases: list[Case], oracle: list[Event], name: str) -> dict[str, Judged]:
@@ -82,7 +82,7 @@ def judged(cases: list[Case], oracle: list[Event], name: str) -> dict[str, Judge
     target = parse_target(str(BROKEN / f"{name}.py"))
     results = Results({target.label: target.modes})
     reviewer = Reviewer(results, cases, [])
-    for event in (*oracle, *run_cells(cases, [target], timeout=TIMEOUT)):
+    for event in (*oracle, *ask(cases, [target], timeout=TIMEOUT)):
         list(reviewer.add(event))
     assert len(results.cells) == len(cases)
     return {found.cell.case.rsplit("/")[-1]: found for found in results.cells}

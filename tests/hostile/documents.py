@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, Event
-from conformance.asking.run import ORACLE, run_cells
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
 
@@ -177,7 +177,7 @@ def cases() -> tuple[Case, ...]:
 @cache
 def oracle_events() -> tuple[Event, ...]:
     """What the oracle says of them."""
-    return tuple(run_cells(cases(), [ORACLE]))
+    return tuple(ask(cases(), [ORACLE]))
 
 
 def answers() -> list[Answered]:

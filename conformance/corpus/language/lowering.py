@@ -26,9 +26,8 @@ from conformance.corpus.language.program import (
     steps_of,
 )
 
-PROTOCOL = 1
-"""Version of what crosses between host and worker; part of every program's hash."""
-
+HASHED = 1
+"""Part of every program's hash: raised where the same text is to be another program."""
 
 RECENT = 4_000
 """Programs that are kept: the corpus's, of each mode; not all those of a run that is longer."""
@@ -54,8 +53,8 @@ class Lowered:
 
     @cached_property
     def hash(self) -> str:
-        """What identifies the program: its text (inputs included), what is observed, protocol."""
-        parts = [PROTOCOL, self.source, self.parameters, sorted(self.observed)]
+        """What identifies the program: its text (inputs included) and what is observed."""
+        parts = [HASHED, self.source, self.parameters, sorted(self.observed)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     @property

@@ -15,8 +15,8 @@ from conformance.answers.answer import Answer, Observation
 from conformance.answers.compare import NothingCompared, compare
 from conformance.answers.tolerances import bounds_for
 from conformance.answers.values import WIRE, decode, dtype_of, items_of, kind_of
+from conformance.asking.ask import ask
 from conformance.asking.events import Answered, TargetFailed
-from conformance.asking.run import run_cells
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import Lowered, lower
 from conformance.targets.specification import Target
@@ -123,7 +123,7 @@ def check_numerically(
             smooth.append(case)
     by_id = {case.id: case for case in smooth}
     target = Target(**{**vars(DOUBLE), "path": tuple(oracle)})
-    for event in run_cells(smooth, [target], timeout=TIMEOUT, workers=workers):
+    for event in ask(smooth, [target], timeout=TIMEOUT, workers=workers):
         if isinstance(event, TargetFailed):
             numeric.faults.append(f"the numeric check does not start: {event.reason}")
         elif isinstance(event, Answered):

@@ -7,8 +7,8 @@ from pathlib import Path
 from textwrap import indent
 
 from conformance.answers.answer import Answer
+from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
-from conformance.asking.run import ORACLE, run_cells
 from conformance.corpus.language.case import Case, Place
 from conformance.corpus.language.document import Node
 from conformance.corpus.language.loader import load_text
@@ -44,7 +44,7 @@ def checked(cases: Sequence[Case], target: Target = ORACLE) -> Numeric:
     """What the numeric check says, on the oracle or a copy of it."""
     usual: dict[str, Answer] = {
         event.cell.case: event.answer
-        for event in run_cells(cases, [target])
+        for event in ask(cases, [target])
         if isinstance(event, Answered)
     }
     return check_numerically(cases, usual, oracle=target.path)

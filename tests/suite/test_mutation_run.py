@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import conformance.suite.bite as biting
 from conformance.corpus.cases import load_corpus
-from conformance.suite.bite import NULL_TARGETS, NULLS, Bitten, Jaws, null_targets
+from conformance.suite import mutation_run
 from conformance.suite.mutation import control, load_mutants, make
+from conformance.suite.mutation_run import NULL_TARGETS, NULLS, MutationRun, Tally, null_targets
 from tests.commands.corpus import make_corpus
 from tests.suite.making import (
     ANOTHER_COMMENT,
@@ -41,35 +41,35 @@ def workshop(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def bitten(workshop: Path, text: str, **files: str) -> Bitten:
+def tally_of(workshop: Path, text: str, **files: str) -> Tally:
     """What a small corpus says of one mutant."""
-    jaws = Jaws(load_corpus(make_corpus(workshop, **files)))
-    assert not jaws.prove(control(workshop)).kills
+    mutation = MutationRun(load_corpus(make_corpus(workshop, **files)))
+    assert not mutation.ask_control(control(workshop)).kills
     (mutant,) = load_mutants(make_mutants(workshop, example=text))
-    (found,) = jaws.bite([make(mutant, workshop)], 2)
+    (found,) = mutation.tallies([make(mutant, workshop)], 2)
     return found
 
 
 def test_the_control_passes_every_case(workshop: Path) -> None:
-    found = Jaws(load_corpus(make_corpus(workshop))).prove(control(workshop))
+    found = MutationRun(load_corpus(make_corpus(workshop))).ask_control(control(workshop))
     assert (found.passed, found.applicable, found.kills, found.fault) == (3, 3, [], "")
 
 
 def test_a_mistake_is_caught_by_the_cases_that_show_it(workshop: Path) -> None:
-    found = bitten(workshop, SQUARE_IS_ODD)
+    found = tally_of(workshop, SQUARE_IS_ODD)
     assert found.caught
     assert found.kills == ["basics/squares/square", "basics/squares/persistent_square"]
     assert (found.passed, found.applicable) == (1, 3)
 
 
 def test_an_edit_that_changes_nothing_survives(workshop: Path) -> None:
-    found = bitten(workshop, ANOTHER_COMMENT)
+    found = tally_of(workshop, ANOTHER_COMMENT)
     assert not found.caught
     assert (found.kills, found.passed, found.fault) == ([], 3, "")
 
 
 def test_a_mutant_that_does_not_start_is_not_caught(workshop: Path) -> None:
-    found = bitten(workshop, CANNOT_BE_IMPORTED)
+    found = tally_of(workshop, CANNOT_BE_IMPORTED)
     assert not found.caught
     assert "misspelt" in found.fault
 
@@ -77,9 +77,9 @@ def test_a_mutant_that_does_not_start_is_not_caught(workshop: Path) -> None:
 def test_a_mutant_that_hangs_is_caught_and_not_asked_for_ever(
     workshop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(biting, "TIMEOUT", 0.5)
-    monkeypatch.setattr(biting, "STOPS", 2)
-    found = bitten(workshop, HANGS)
+    monkeypatch.setattr(mutation_run, "TIMEOUT", 0.5)
+    monkeypatch.setattr(mutation_run, "MAX_LOST", 2)
+    found = tally_of(workshop, HANGS)
     assert found.caught
     assert found.kills == ["basics/squares/square", "basics/squares/persistent_square"]
     assert found.passed == 0
@@ -88,7 +88,7 @@ def test_a_mutant_that_hangs_is_caught_and_not_asked_for_ever(
 def test_cases_with_a_process_of_their_own_are_asked_where_no_other_catches(
     workshop: Path,
 ) -> None:
-    found = bitten(workshop, SQUARE_IS_ODD, alone__cubes=ISOLATED)
+    found = tally_of(workshop, SQUARE_IS_ODD, alone__cubes=ISOLATED)
     assert "alone/cubes/cube" not in found.kills
     assert found.applicable == 3
 
@@ -96,7 +96,7 @@ def test_cases_with_a_process_of_their_own_are_asked_where_no_other_catches(
 def test_cases_with_a_process_of_their_own_are_not_forgotten(workshop: Path) -> None:
     square = "introduction: Nothing.\ncases: {nothing: {title: A case that sees no mistake, "
     square += "source: contract/s1, inputs: {x: 3.0}, run: y = x * x, expect: {y: 9.0}}}\n"
-    found = bitten(workshop, SQUARE_IS_ODD, alone__cubes=ISOLATED, basics__squares=square)
+    found = tally_of(workshop, SQUARE_IS_ODD, alone__cubes=ISOLATED, basics__squares=square)
     assert found.kills == ["alone/cubes/cube"]
 
 
@@ -159,12 +159,12 @@ ANSWERS = {
 }
 
 
-def passed_by(name: str, text: str, folder: Path) -> Bitten:
+def passed_by(name: str, text: str, folder: Path) -> Tally:
     """What a case says of a null target."""
     corpus = load_corpus(make_corpus(folder, null__queries=text))
-    jaws = Jaws([case for case in corpus if case.id == "null/queries/queries"])
+    mutation = MutationRun([case for case in corpus if case.id == "null/queries/queries"])
     (target,) = [target for target in null_targets() if target.label == name]
-    (found,) = jaws.bite([target], 1)
+    (found,) = mutation.tallies([target], 1)
     return found
 
 

@@ -1,0 +1,161 @@
+"""A worker: asks one target for one job after another, and replaces its process where it must."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from conformance.answers.answer import Answer, Outcome
+from conformance.answers.reply import answer_from
+from conformance.asking.events import Answered, Cell
+from conformance.asking.session import Session, WorkerCrashed, WorkerError
+from conformance.corpus.cases import expectation_hash
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.lowering import Lowered, lower
+from conformance.targets.specification import Target
+
+RECYCLE_AFTER = 2_000
+"""Cells after which a process is replaced: XLA keeps a quarter of a megabyte for each one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One case in one mode: what a target is asked for."""
+
+    case: Case
+    mode: str
+
+    @property
+    def lowered(self) -> Lowered:
+        """The program; lowered while the target's framework is still being imported."""
+        return lower(self.case, self.mode)
+
+    @property
+    def not_applicable(self) -> str:
+        """Why the case says nothing in this mode: it declares so, or an obstacle of the mode."""
+        declared = self.case.not_applicable.get(self.mode, "")
+        return declared or ("" if self.mode in self.case.expect_in else self.lowered.obstacle)
+
+
+class Worker:
+    """Asks one target, one job at a time, in the thread of its caller.
+
+    Its process is started with the first job, and replaced when it is lost, old, or not fresh
+    enough for an isolated case. It ends with the thread that started it.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        timeout: float,
+        on_start: Callable[[Mapping[str, Any]], None] = lambda about: None,
+    ) -> None:
+        """`on_start` is told what each process says of itself when it has started."""
+        self.target = target
+        self.timeout = timeout
+        self.failure = ""
+        """Why no process can be started any more."""
+        self._on_start = on_start
+        self._session = Session(target)
+        self._asked = 0
+        self._used = False
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What the process says of itself; empty before the first has started."""
+        return self._session.about
+
+    def ask(self, job: Job) -> Answered:
+        """The answer to one job; `not_run` where no process can be started."""
+        answer = self._answer(job)
+        cell = Cell(job.case.id, self.target.label, job.mode)
+        declared = expectation_hash(job.case, job.mode)
+        return Answered(cell, job.lowered.hash, answer, declared)
+
+    def stop(self) -> None:
+        """End the process from another thread; the job in flight is a crash."""
+        self._session.kill()
+
+    def close(self) -> None:
+        """End the process and everything that it started."""
+        self._session.close()
+
+    def _answer(self, job: Job) -> Answer:
+        if job.not_applicable:
+            return Answer("not_applicable", detail=job.not_applicable)
+        if self._asked >= RECYCLE_AFTER or (job.case.isolated and self._used):
+            self._session.close()
+        if not self._is_started():
+            return Answer("not_run", detail=self.failure)
+        lacks = lacking(job.lowered, job.mode, self.about.get("lacks", []))
+        if lacks:
+            detail = f"the target declares that it lacks {', '.join(lacks)}"
+            return Answer("unsupported", detail=detail)
+        answer = self._answer_of_process(job)
+        if not (job.case.isolated and self._session.forks):
+            self._used = True
+            if job.case.isolated or _ran_out_of_memory(answer):
+                self._session.close()
+        return answer
+
+    def _is_started(self) -> bool:
+        """Whether there is a process that can be asked; one is started where there is none."""
+        if self._session.is_idle:
+            return True
+        if self.failure:
+            return False
+        self._session.close()
+        try:
+            about = self._started()
+        except WorkerError as error:
+            self.failure = str(error)
+            return False
+        self._asked, self._used = 0, False
+        self._on_start(about)
+        return True
+
+    def _started(self) -> Mapping[str, Any]:
+        try:
+            return self._session.start()
+        except WorkerCrashed:  # try once more: the machine may have ended it
+            return self._session.start()
+
+    def _answer_of_process(self, job: Job) -> Answer:
+        self._asked += 1
+        request: dict[str, Any] = {
+            "cell": self._asked,
+            "name": job.case.id,
+            "source": job.lowered.source,
+            "parameters": job.lowered.parameters,
+            "convert": job.lowered.convert,
+            "mode": job.mode,
+            "observe": job.lowered.observed,
+            "isolated": job.case.isolated,
+        }
+        try:
+            reply = self._session.ask(request, self.timeout)
+        except WorkerError as error:
+            return Answer(cast(Outcome, error.outcome), detail=str(error))
+        return answer_from(reply, job.lowered, job.mode)
+
+
+def _ran_out_of_memory(answer: Answer) -> bool:
+    """Whether an answer tells of a MemoryError: what else its process would answer is doubtful."""
+    errors = [answer.error, *answer.observations.values()]
+    return any(error is not None and error.get("type") == "MemoryError" for error in errors)
+
+
+def lacking(lowered: Lowered, mode: str, lacks: Sequence[str]) -> list[str]:
+    """What a program uses of the names that its target declares as lacking.
+
+    `nn` is every name that begins with `nn.`; `GradientTape.jacobian` is a method of any tape;
+    `graph` is a mode.
+    """
+    used = {name for name in lowered.uses for lack in lacks if f"{name}.".startswith(f"{lack}.")}
+    for lack in lacks:
+        owner, _, method = lack.partition(".")
+        if owner == "GradientTape" and method and f".{method}(" in lowered.source:
+            used.add(lack)
+    used |= {f"the mode {mode}"} if mode in lacks else set()
+    return sorted(used)

@@ -1,0 +1,119 @@
+"""A mutation run: which mutants the corpus catches, and what the null targets pass."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conformance.answers.answer import Answer
+from conformance.asking.ask import ask
+from conformance.asking.events import Answered
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.lowering import lower
+from conformance.targets.specification import Target
+from conformance.verdicts.results import SHORTFALLS
+from conformance.verdicts.verdicts import Judgement, judge
+
+NULL_TARGETS = Path(__file__).parent / "null_targets.py"
+NULLS = ("none", "zeros", "ones", "nan", "raises", "returns_target", "returns_upstream")
+TIMEOUT = 5.0
+"""Seconds for a cell of a mutant: the oracle needs a few milliseconds."""
+MAX_LOST = 3
+"""Crashes and timeouts after which a mutant is not asked any more: it is caught."""
+
+
+@dataclass
+class Tally:
+    """What the corpus says of one wrong implementation."""
+
+    name: str
+    kills: list[str] = field(default_factory=list)
+    """The cases that catch it, in the corpus's order."""
+    passed: int = 0
+    fault: str = ""
+    """Why nothing can be said of it: it did not start, or the suite is at fault."""
+
+    @property
+    def caught(self) -> bool:
+        """Whether at least one case catches it, and for no other reason than its mistake."""
+        return bool(self.kills) and not self.fault
+
+    @property
+    def applicable(self) -> int:
+        """The cells that passed or fell short."""
+        return self.passed + len(self.kills)
+
+    @property
+    def share(self) -> float:
+        """The cells that passed, of those applicable."""
+        return self.passed / self.applicable if self.applicable else 0.0
+
+    def count(self, case_id: str, judgement: Judgement) -> None:
+        """Take one cell in."""
+        if judgement.verdict in SHORTFALLS:
+            self.kills.append(case_id)
+        elif judgement.verdict == "pass":
+            self.passed += 1
+        elif judgement.verdict in ("bad_case", "error", "not_run") and not self.fault:
+            self.fault = f"{case_id}: {judgement.verdict}: {judgement.note}"
+
+
+class MutationRun:
+    """Asks wrong implementations the corpus, with the control's answers as second witness."""
+
+    def __init__(self, cases: Sequence[Case]) -> None:
+        self._cases = {case.id: case for case in cases}
+        self._oracle: dict[str, Answer] = {}
+
+    def ask_control(self, control: Target) -> Tally:
+        """Ask the control, an untouched oracle; it must pass before any mutant counts."""
+        tally = Tally(control.label)
+        for answered in self._answers(control, list(self._cases.values())):
+            tally.count(answered.cell.case, self._judged(answered))
+            self._oracle[answered.cell.case] = answered.answer
+        return tally
+
+    def tallies(self, targets: Sequence[Target], jobs: int) -> Iterator[Tally]:
+        """Ask targets, `jobs` at a time, and say what catches each."""
+        with ThreadPoolExecutor(jobs) as pool:
+            yield from pool.map(self._tally, targets)
+
+    def _tally(self, target: Target) -> Tally:
+        """What catches a target.
+
+        Isolated cases take most of the time: they are asked where no other catches the target.
+        """
+        tally = Tally(target.label)
+        for isolated in (False, True):
+            if not tally.kills:
+                cases = [case for case in self._cases.values() if case.isolated is isolated]
+                self._ask(target, cases, tally)
+        return tally
+
+    def _ask(self, target: Target, cases: Sequence[Case], tally: Tally) -> None:
+        lost = 0
+        with closing(self._answers(target, cases)) as answers:
+            for answered in answers:
+                tally.count(answered.cell.case, self._judged(answered))
+                lost += answered.answer.outcome in ("crash", "timeout")
+                if lost >= MAX_LOST:
+                    break
+
+    def _answers(self, target: Target, cases: Sequence[Case]) -> Generator[Answered]:
+        with closing(ask(cases, [target], timeout=TIMEOUT)) as events:
+            yield from (event for event in events if isinstance(event, Answered))
+
+    def _judged(self, answered: Answered) -> Judgement:
+        case, mode = self._cases[answered.cell.case], answered.cell.mode
+        lowered = lower(case, mode)
+        oracle = self._oracle.get(case.id)
+        given = (case, mode, answered.answer, oracle, lowered.operations, lowered.dependencies)
+        return judge(*given)
+
+
+def null_targets() -> list[Target]:
+    """The degenerate targets: TensorFlow's names, and gradients that know nothing."""
+    return [Target(name, str(NULL_TARGETS), ("eager",), attribute=name) for name in NULLS]
