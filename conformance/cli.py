@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from conformance import __version__
 from conformance.closing import EXIT_CODES, UsageError
-from conformance.streams import give_up_output, make_lasting
+from conformance.process import INTERRUPTION, give_up_output, make_lasting
 from conformance.text import did_you_mean, suggest
 
 COMMANDS = {
@@ -29,10 +28,18 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code. Without arguments it is a program, and has its streams."""
-    if arguments is None:
-        make_lasting()
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    """Run one command; its exit code.
+
+    Without arguments it is the whole program: it takes the process's words, streams and signals.
+    With them it leaves the process as it was.
+    """
+    if arguments is not None:
+        return _answered(arguments, is_program=False)
+    make_lasting()
+    return _answered(sys.argv[1:], is_program=True)
+
+
+def _answered(words: Sequence[str], *, is_program: bool) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help())
         return 0 if words else EXIT_CODES["usage"]
@@ -41,22 +48,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if words[0] not in COMMANDS:
         return _refused([f"no command '{words[0]}'{suggest(words[0], COMMANDS)}"])
-    return _obey(words[0], words[1:])
+    with INTERRUPTION.heard(to_the_end=is_program):
+        return _obeyed(words, is_program=is_program)
 
 
-def _obey(name: str, words: Sequence[str]) -> int:
+def _obeyed(words: Sequence[str], *, is_program: bool) -> int:
     try:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        command = importlib.import_module(f"conformance.commands.{name}")
-        parser = Parser(prog=f"gradconf {name}", description=command.__doc__, allow_abbrev=False)
+        command = importlib.import_module(f"conformance.commands.{words[0]}")
+        parser = Parser(prog=f"gradconf {words[0]}", description=command.__doc__)
         command.add_arguments(parser)
-        code: int = command.run(parser.parse_intermixed_args(words))
+        arguments = parser.parse_intermixed_args(words[1:])
+        arguments.command = tuple(words)
+        code: int = command.run(arguments)
         sys.stdout.flush()
     except UsageError as error:
         return _refused(str(error).splitlines())
     except OSError as error:  # the machine's fault, such as a full disk
         print(f"gradconf: {error}", "untrustworthy", sep="\n", file=sys.stderr)
-        give_up_output()
+        if is_program:
+            give_up_output()
         return EXIT_CODES["untrustworthy"]
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -65,7 +75,10 @@ def _obey(name: str, words: Sequence[str]) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with the nearest option named when one is misspelt."""
+    """argparse with the nearest option named when one is misspelt, and no option shortened."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong, and leave with the usage code."""

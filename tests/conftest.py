@@ -1,20 +1,25 @@
-"""What tests share: the program as a user runs it."""
+"""What tests share: the program as a user runs it, in this process or in one of its own."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from hypothesis import settings
 
+from conformance.cli import main
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
+from conformance.process import ESCAPED
 
 # The same examples on every machine, so that a red run is about the change that it tests;
 # `pytest --hypothesis-profile=search` looks for new ones.
@@ -26,7 +31,8 @@ settings.load_profile("fixed")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-Program = Callable[..., subprocess.CompletedProcess[str]]
+Done: TypeAlias = "subprocess.CompletedProcess[str]"
+Program = Callable[..., Done]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -52,9 +58,32 @@ def run_python() -> Callable[[str], str]:
 
 @pytest.fixture
 def gradconf(tmp_path: Path) -> Program:
-    """Runs the gradconf program in a folder of its own, without a terminal."""
+    """Runs a command in this process: in a folder of its own, without a terminal.
 
-    def run(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    What a command does to its process is for `gradconf_process`.
+    """
+
+    def run(*words: str, **environment: str) -> Done:
+        encoding = environment.get("PYTHONIOENCODING", "utf-8")
+        output, errors = (
+            io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=ESCAPED) for _ in range(2)
+        )
+        with (
+            _placed(tmp_path, environment),
+            contextlib.redirect_stdout(output),
+            contextlib.redirect_stderr(errors),
+        ):
+            code = main(words)
+        return subprocess.CompletedProcess(words, code, _written(output), _written(errors))
+
+    return run
+
+
+@pytest.fixture
+def gradconf_process(tmp_path: Path) -> Program:
+    """Runs the program in a process and a folder of its own, without a terminal."""
+
+    def run(*words: str, **environment: str) -> Done:
         return subprocess.run(
             [sys.executable, "-m", "conformance.cli", *words],
             capture_output=True,
@@ -65,6 +94,25 @@ def gradconf(tmp_path: Path) -> Program:
         )
 
     return run
+
+
+@contextlib.contextmanager
+def _placed(folder: Path, environment: dict[str, str]) -> Iterator[None]:
+    """The working folder and the environment, until the command has run."""
+    before = Path.cwd()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.seek(0)
+    return stream.read()
 
 
 def one_case(entry: str, name: str = "example") -> Case:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import platform
@@ -128,6 +129,8 @@ class RecordWriter:
 
     def _cannot_be_written(self, error: OSError) -> RecordError:
         self._broken = True
+        with contextlib.suppress(OSError):
+            self._file.close()
         return RecordError(f"{self._path}: cannot be written: {error.strerror}")
 
 

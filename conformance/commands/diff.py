@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = difference(old, new)
     folder = corpus_folder(arguments) or data_folder("cases")
     titles = {summary.id: summary.title for summary in summaries(folder)}
-    known = Known(titles, sys.argv[1:])
+    known = Known(titles, arguments.command)
     style = style_of(sys.stdout)
     sys.stdout.write(style.encodable(render(found, arguments.format, gated, known, style)))
     word = found.word(gated)

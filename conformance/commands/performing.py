@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from conformance.asking.ask import ask, with_oracle
 from conformance.asking.events import Answered, Event
 from conformance.asking.record import RecordError, RecordWriter
-from conformance.commands.interruption import Interruption
 from conformance.corpus.language.case import Case
+from conformance.process import INTERRUPTION
 from conformance.report.progress import Progress
 from conformance.targets.specification import Target
 from conformance.verdicts.repeating import repetitions, suspects
@@ -44,9 +44,8 @@ def perform(
     started = time.monotonic()
     results = reviewer.results
     events = _events(plan, kept, results)
-    interruption = Interruption()
     try:
-        for number, event in enumerate(interruption.between(events)):
+        for number, event in enumerate(INTERRUPTION.between(events)):
             if writer and number >= len(kept):
                 writer.write(event)
             progress.event(event)
@@ -63,7 +62,6 @@ def perform(
     except RecordError as error:
         results.reason = str(error)
     finally:
-        interruption.over()
         events.close()
         list(reviewer.finish())
         results.seconds = time.monotonic() - started

@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         targets = [provisioned(target, say) for target in targets]
     except TargetError as error:
         return ended(str(error), "no_target")
-    results = Results({target.label: target.modes for target in targets}, sys.argv[1:])
+    results = Results({target.label: target.modes for target in targets}, arguments.command)
     results.baseline = against
     plan = Plan(
         part,
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     path = _record_path(arguments, shard, whole=selection.everything and folder is None)
     kept = _kept(path, plan) if arguments.resume else []
-    writer = _writer(path, chosen, targets, shard, kept)
+    writer = _writer(path, arguments.command, chosen, targets, shard, kept)
     results.record = str(path) if path else ""
     progress = Progress(results, len(part), sys.stderr, quiet=arguments.quiet)
     deviations = known_deviations(cases, folder)
@@ -196,6 +196,7 @@ def _record_path(arguments: argparse.Namespace, shard: Shard | None, *, whole: b
 
 def _writer(
     path: Path | None,
+    command: Sequence[str],
     cases: Sequence[Case],
     targets: Sequence[Target],
     shard: Shard | None,
@@ -205,7 +206,7 @@ def _writer(
         return None
     part = str(shard) if shard else ""
     try:
-        return RecordWriter(path, cases, targets, sys.argv[1:], shard=part, kept=kept)
+        return RecordWriter(path, cases, targets, command, shard=part, kept=kept)
     except RecordError as error:
         raise UsageError(f"--output {error}") from error
     except OSError as error:
