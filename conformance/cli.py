@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from conformance import __version__
 from conformance.closing import EXIT_CODES, UsageError
 from conformance.process import INTERRUPTION, give_up_output, make_lasting
-from conformance.text import did_you_mean, suggest
+from conformance.text import did_you_mean, printable, suggest
 
 COMMANDS = {
     "run": "run cases on targets, judge them, and gate",
@@ -90,7 +90,7 @@ class Parser(argparse.ArgumentParser):
 
 def _refused(lines: Sequence[str]) -> int:
     for line in lines:
-        print(f"gradconf: {line}", file=sys.stderr)
+        print(f"gradconf: {printable(line)}", file=sys.stderr)
     print("usage", file=sys.stderr)
     return EXIT_CODES["usage"]
 

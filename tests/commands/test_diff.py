@@ -94,7 +94,7 @@ def test_several_classes_are_gated_at_once(diff):
     [
         ("implementaton", "did you mean implementation?"),
         ("removed,anny", "did you mean any?"),
-        ("", "known: implementation, environment, oracle,"),
+        ("", "known: added, any, environment,"),
         ("removed,,added", "no class ''"),
     ],
 )
