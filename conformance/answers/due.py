@@ -6,19 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conformance.answers.answer import Observation
-from conformance.answers.tolerances import PYTHON_NUMBER
-from conformance.answers.values import (
+from conformance.answers.literals import (
     Array,
     LiteralError,
-    Value,
     array_of,
-    dtype_of,
     family,
     flatten,
-    kind_of,
     leaf_family,
 )
+from conformance.answers.tolerances import PYTHON_NUMBER
+from conformance.answers.values import Numbers, Tensor, Value
 from conformance.corpus.language.case import ExpectedTensor
 
 DEFAULT_DTYPES = {
@@ -33,6 +30,16 @@ DEFAULT_DTYPES = {
 Counts and indices are int32 or int64, a gradient such as `[2, 6]` is written in integers too, and
 tf.complex of float32 parts is complex64 where a literal is complex128.
 """
+
+
+PYTHON_TYPES = {
+    "Python bool": "bool",
+    "Python int": "int64",
+    "Python float": "float64",
+    "Python complex": "complex128",
+    "Python str": "string",
+}
+"""What a known departure calls the type of a Python scalar, and the dtype that holds it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +58,13 @@ class Due:
 
 def due_for(
     expected: ExpectedTensor,
-    got: Value,
-    word: Observation | None,
+    got: Numbers,
+    told: Value | None,
     dtypes: frozenset[str] | None,
 ) -> Due:
-    """The array that is due where `got` was answered and the oracle says `word`.
+    """The array that is due where `got` was answered and the oracle says `told`.
 
+    0. A declared `Python float` is a Python float and nothing else; so for the other types.
     1. A declared dtype is exact: a Python number, which has none, is not of that dtype; a Python
        bool or str is, because there is only one dtype that it can be.
     2. The oracle's dtype is exact for a tensor; a Python scalar is then compared by value.
@@ -65,24 +73,38 @@ def due_for(
 
     Errors: LiteralError where a declared dtype or the oracle's cannot hold the literal.
     """
-    said = dtype_of(word) if word is not None and kind_of(word) == "tensor" else None
+    said = told.dtype if isinstance(told, Tensor) else None
     dtype = expected.dtype or said
     if dtype is None:
         return _due_without_dtype(expected, got, dtypes)
+    if dtype in PYTHON_TYPES:
+        return _due_python(expected, dtype, got)
     array = array_of(expected.value, dtype, expected.shape)
     if expected.dtype:
-        is_only = got.dtype is None and dtype in ("bool", "string") and _family_of(got) == dtype
+        is_only = got.dtype is None and dtype in ("bool", "string") and got.family == dtype
         return Due(array, dtype, is_only or got.dtype == dtype, dtype)
     if got.dtype is not None:
         return Due(array, dtype, got.dtype == dtype, dtype, "the dtype is the oracle's")
-    return Due(array, dtype, _rank(_family_of(got)) == _rank(family(dtype)), dtype)
+    return Due(array, dtype, _rank(got.family) == _rank(family(dtype)), dtype)
 
 
-def _due_without_dtype(expected: ExpectedTensor, got: Value, dtypes: frozenset[str] | None) -> Due:
+def _due_python(expected: ExpectedTensor, declared: str, got: Numbers) -> Due:
+    """A Python scalar is due: its type is exact, and a float has the precision of a float32."""
+    dtype = PYTHON_TYPES[declared]
+    if dtype == "int64" and isinstance(expected.value, int) and expected.value > 2**63 - 1:
+        dtype = "uint64"
+    array = array_of(expected.value, dtype, expected.shape)
+    precision = PYTHON_NUMBER.get(family(dtype), dtype)
+    return Due(array, precision, got.type_text == declared, declared)
+
+
+def _due_without_dtype(
+    expected: ExpectedTensor, got: Numbers, dtypes: frozenset[str] | None
+) -> Due:
     leaves, _ = flatten(expected.value)
     literal = leaf_family(leaves)
     nothing_due = Due(np.zeros(()), "float32", False, f"a {literal} literal")
-    if leaves and _rank(literal) != _rank(_family_of(got)):
+    if leaves and _rank(literal) != _rank(got.family):
         return nothing_due
     if got.dtype is not None and dtypes is not None:
         allowed = dtypes | (DEFAULT_DTYPES[literal] if leaves else {got.dtype})
@@ -98,20 +120,13 @@ def _due_without_dtype(expected: ExpectedTensor, got: Value, dtypes: frozenset[s
     return Due(array, precision, True, dtype)
 
 
-def _family_of(value: Value) -> str:
-    if value.dtype is not None:
-        return family(value.dtype)
-    names = {"b": "bool", "i": "integer", "u": "integer", "f": "float", "c": "complex"}
-    return names.get(value.array.dtype.kind, "string")
-
-
 def _rank(name: str) -> str:
     return name if name in ("bool", "string") else "number"
 
 
-def _scalar_dtype(literal: str, got: Value) -> str:
+def _scalar_dtype(literal: str, got: Numbers) -> str:
     """A dtype that holds both a literal and a Python scalar without loss of either."""
-    families = {literal, _family_of(got)}
+    families = {literal, got.family}
     for name, dtype in (("complex", "complex128"), ("float", "float64"), ("string", "string")):
         if name in families:
             return dtype

@@ -18,20 +18,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conformance.answers.answer import Observation
-from conformance.answers.values import (
+from conformance.answers.literals import (
     Array,
     LiteralError,
     array_of,
-    dtype_of,
-    element_text,
     family,
     flatten,
-    items_of,
-    keys_of,
-    kind_of,
     leaf_family,
 )
+from conformance.answers.text import element_text
+from conformance.answers.values import Slices, Structure, Tensor, Value
 from conformance.corpus.language.case import (
     Expectation,
     ExpectedAnyOf,
@@ -178,20 +174,19 @@ class Coarse:
 
 
 def coarse_elements(
-    expected: Expectation, bounds: Bounds, oracle: Observation | None = None
+    expected: Expectation, bounds: Bounds, oracle: Value | None = None
 ) -> tuple[Coarse, ...]:
     """The coarsest element of each tensor of an expectation whose floor exceeds LARGEST_FLOOR.
 
     A literal without dtype takes the dtype of `oracle` at the same place, or float32 or complex64.
-    Zero elements have no relative error and never count. Errors: LiteralError,
-    MalformedObservation.
+    Zero elements have no relative error and never count. Errors: LiteralError.
     """
     found = (_coarsest(*place, bounds) for place in _tensors(expected, oracle, ""))
     return tuple(coarse for coarse in found if coarse is not None)
 
 
 def detection_floor(
-    expected: Expectation, bounds: Bounds, oracle: Observation | None = None
+    expected: Expectation, bounds: Bounds, oracle: Value | None = None
 ) -> float | None:
     """The smallest relative error that is caught on every non-zero element of an expectation.
 
@@ -200,48 +195,42 @@ def detection_floor(
     """
     found = [
         float(floors.max())
-        for tensor, word, _ in _tensors(expected, oracle, "")
-        for floors in [_floors(tensor, word, bounds)[1]]
+        for tensor, told, _ in _tensors(expected, oracle, "")
+        for floors in [_floors(tensor, told, bounds)[1]]
         if floors.size
     ]
     return max(found) if found else None
 
 
-def child_of(word: Observation | None, key: int | str) -> Observation | None:
+def child_of(told: Value | None, key: int | str) -> Value | None:
     """What a witness says at an item of a structure, or None where it says nothing there."""
-    if word is None or kind_of(word) not in ("list", "tuple", "dict"):
-        return None
-    if isinstance(key, str):
-        keys = keys_of(word) if word["kind"] == "dict" else ()
-        return items_of(word)[keys.index(key)] if key in keys else None
-    items = items_of(word)
-    return items[key] if word["kind"] != "dict" and key < len(items) else None
+    return told.at(key) if isinstance(told, Structure) else None
 
 
 def _tensors(
-    expected: Expectation, word: Observation | None, path: str
-) -> Iterator[tuple[ExpectedTensor, Observation | None, str]]:
+    expected: Expectation, told: Value | None, path: str
+) -> Iterator[tuple[ExpectedTensor, Value | None, str]]:
     if isinstance(expected, ExpectedTensor):
-        yield expected, word, path
+        yield expected, told, path
     elif isinstance(expected, ExpectedSlices):
-        is_slices = word is not None and kind_of(word) == "indexed_slices"
-        yield expected.values, word.get("values") if word and is_slices else None, f"{path}.values"
+        rows = told.values if isinstance(told, Slices) else None
+        yield expected.values, rows, f"{path}.values"
     elif isinstance(expected, ExpectedAnyOf):
         for option in expected.options:
-            yield from _tensors(option, word, path)
+            yield from _tensors(option, told, path)
     elif isinstance(expected, ExpectedStructure):
         for position, item in enumerate(expected.items):
             key: int | str = expected.keys[position] if expected.keys else position
-            yield from _tensors(item, child_of(word, key), f"{path}[{key!r}]")
+            yield from _tensors(item, child_of(told, key), f"{path}[{key!r}]")
 
 
 def _coarsest(
-    expected: ExpectedTensor, word: Observation | None, path: str, bounds: Bounds
+    expected: ExpectedTensor, told: Value | None, path: str, bounds: Bounds
 ) -> Coarse | None:
-    dtype = _dtype_due(expected, word)
+    dtype = _dtype_due(expected, told)
     if dtype not in EPS or expected.within == "element":
         return None
-    array, floors = _floors(expected, word, bounds)
+    array, floors = _floors(expected, told, bounds)
     if not floors.size or floors.max() <= LARGEST_FLOOR[dtype]:
         return None
     index = tuple(int(i) for i in np.unravel_index(int(floors.argmax()), floors.shape))
@@ -249,11 +238,9 @@ def _coarsest(
     return Coarse(path, index, element, float(floors[index]), LARGEST_FLOOR[dtype])
 
 
-def _floors(
-    expected: ExpectedTensor, word: Observation | None, bounds: Bounds
-) -> tuple[Array, Array]:
+def _floors(expected: ExpectedTensor, told: Value | None, bounds: Bounds) -> tuple[Array, Array]:
     """A literal as an array, and each element's floor: bound / |element|, 0 for zeros."""
-    dtype = _dtype_due(expected, word)
+    dtype = _dtype_due(expected, told)
     if dtype not in EPS:
         return np.zeros(()), np.zeros(())
     array = array_of(expected.value, dtype, expected.shape)
@@ -264,9 +251,9 @@ def _floors(
     return array, np.asarray(floors)
 
 
-def _dtype_due(expected: ExpectedTensor, word: Observation | None) -> str:
+def _dtype_due(expected: ExpectedTensor, told: Value | None) -> str:
     if expected.dtype:
         return expected.dtype
-    if word is not None and kind_of(word) == "tensor":
-        return dtype_of(word)
+    if isinstance(told, Tensor):
+        return told.dtype
     return PYTHON_NUMBER.get(leaf_family(flatten(expected.value)[0]), "")

@@ -11,11 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import IO, Any, cast, get_args
+from typing import IO, Any, cast
 
 from conformance import __version__
-from conformance.answers.answer import Answer, Outcome
-from conformance.answers.untrusted import duration, mapping, parse_json, text, texts
+from conformance.answers.wire import (
+    answer_of_line,
+    duration,
+    line_of,
+    mapping,
+    parse_json,
+    text,
+    texts,
+)
 from conformance.asking.events import Answered, Cell, Event, TargetReady
 from conformance.corpus.cases import VERSION, corpus_hash
 from conformance.corpus.language.case import Case
@@ -141,24 +148,14 @@ def _open(path: Path, mode: str) -> IO[Any]:
 
 
 def _cell_line(event: Answered) -> dict[str, Any]:
-    answer = event.answer
     line: dict[str, Any] = {
         "case": event.cell.case,
         "target": event.cell.target,
         "mode": event.cell.mode,
         "program": event.program,
         "expectation": event.expectation,
-        "outcome": answer.outcome,
-        "seconds": answer.seconds,
     }
-    optional = {
-        "repeat": event.repeat,
-        "observations": dict(answer.observations),
-        "error": answer.error,
-        "warnings": list(answer.warnings),
-        "detail": answer.detail,
-    }
-    return line | {key: value for key, value in optional.items() if value}
+    return line | ({"repeat": event.repeat} if event.repeat else {}) | line_of(event.answer)
 
 
 def read_record(path: Path) -> Record:
@@ -248,24 +245,10 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _answered(line: Mapping[str, Any]) -> Answered:
-    outcome = line["outcome"]
-    if outcome not in get_args(Outcome):
-        raise ValueError(f"no outcome named {outcome!r}")
-    observations = {
-        name: mapping(observation)
-        for name, observation in mapping(line.get("observations", {})).items()
-    }
-    error = line.get("error")
-    answer = Answer(
-        outcome,
-        observations,
-        None if error is None else mapping(error),
-        texts(line.get("warnings", [])),
-        text(line.get("detail", "")),
-        duration(line.get("seconds", 0.0)),
-    )
     cell = Cell(text(line["case"]), text(line["target"]), text(line["mode"]))
     repeat = line.get("repeat", 0)
     if not isinstance(repeat, int) or repeat < 0:
         raise ValueError(f"{repeat!r} is no number of a repetition")
-    return Answered(cell, text(line["program"]), answer, text(line["expectation"]), repeat)
+    return Answered(
+        cell, text(line["program"]), answer_of_line(line), text(line["expectation"]), repeat
+    )

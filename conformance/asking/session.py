@@ -14,8 +14,8 @@ import tempfile
 import time
 from typing import IO, Any
 
-from conformance.answers.messages import uncounted
-from conformance.answers.untrusted import parse_json, texts
+from conformance.answers.text import uncounted
+from conformance.answers.wire import parse_json, texts
 from conformance.drivers import INSIDE
 from conformance.targets.specification import Target
 

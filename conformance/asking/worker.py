@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from conformance.answers.answer import Answer, Outcome
-from conformance.answers.reply import answer_from
+from conformance.answers.values import Raised
+from conformance.answers.wire import answer_of_reply
 from conformance.asking.events import Answered, Cell
 from conformance.asking.session import Session, WorkerCrashed, WorkerError
 from conformance.corpus.cases import expectation_hash
@@ -137,13 +138,13 @@ class Worker:
             reply = self._session.ask(request, self.timeout)
         except WorkerError as error:
             return Answer(cast(Outcome, error.outcome), detail=str(error))
-        return answer_from(reply, job.lowered, job.mode)
+        return answer_of_reply(reply, job.lowered, job.mode)
 
 
 def _ran_out_of_memory(answer: Answer) -> bool:
     """Whether an answer tells of a MemoryError: what else its process would answer is doubtful."""
     errors = [answer.error, *answer.observations.values()]
-    return any(error is not None and error.get("type") == "MemoryError" for error in errors)
+    return any(isinstance(error, Raised) and error.type == "MemoryError" for error in errors)
 
 
 def lacking(lowered: Lowered, mode: str, lacks: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from conformance.answers.answer import Answer
+from conformance.answers.compare import Difference, difference_of
 from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.asking.ask import DEFAULT_TIMEOUT, ask
 from conformance.asking.events import Answered
@@ -23,7 +24,6 @@ from conformance.targets.specification import Target, TargetError, parse_target
 from conformance.targets.versions import version_key
 from conformance.text import printable
 from conformance.verdicts.bisection import Turn, bisect
-from conformance.verdicts.raw import Differing, differences
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     for version in (good, bad):
         if asking.is_unstable(version):
             raise UsageError(f"{version} gives another answer each time: nothing can be found")
-    changed = {mode: found for mode in old if (found := differences(old[mode], new[mode], mode))}
+    changed = {mode: found for mode in old if (found := difference_of(old[mode], new[mode], mode))}
     print(case.id, f"  {case.title}", "", sep="\n")
     if not changed:
         same = ", ".join(old)
@@ -90,7 +90,7 @@ class Asking:
     def is_unstable(self, version: str) -> bool:
         """Whether a version answers differently in another process."""
         first, again = self.answers(version), self._asked(version)
-        return any(differences(first[mode], again[mode], mode) for mode in first)
+        return any(difference_of(first[mode], again[mode], mode) for mode in first)
 
     def is_new(self, version: str, mode: str, new: Mapping[str, Answer]) -> bool | None:
         """Whether a version's answer is the new one; None, which is said, where there is none."""
@@ -99,7 +99,7 @@ class Asking:
         except TargetError as error:
             say(f"  {version}: {str(error).splitlines()[0]}")
             return None
-        return differences(new[mode], answer, mode) is None
+        return difference_of(new[mode], answer, mode) is None
 
     def _asked(self, version: str) -> Mapping[str, Answer]:
         target = parse_target(f"{self.name}=={version}:{','.join(self.modes)}")
@@ -112,11 +112,11 @@ class Asking:
         return found
 
 
-def _told(mode: str, turn: Turn, found: Differing, asking: Asking) -> list[str]:
+def _told(mode: str, turn: Turn, found: Difference, asking: Asking) -> list[str]:
     """Where a mode's answer turned, and what it was and is."""
     told = [f"{mode}: {asking.name} {turn.since} is the first with the new answer"]
     old, new = (asking.answers(version)[mode] for version in (turn.before, turn.since))
-    there = differences(old, new, mode) or found
+    there = difference_of(old, new, mode) or found
     told += [f"  {there.why}"] if there.why else []
     for mismatch in there.mismatches:
         told += [f"  {cut(printable(line), WIDTH - 2)}" for line in mismatch_lines(mismatch)[:1]]

@@ -7,9 +7,8 @@ import textwrap
 from collections.abc import Mapping
 
 from conformance.answers.answer import Answer
-from conformance.answers.compare import text_of
+from conformance.answers.text import describe, text_of
 from conformance.answers.tolerances import Bounds, bounds_for, detection_floor
-from conformance.answers.values import describe
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
 from conformance.commands.reading import corpus

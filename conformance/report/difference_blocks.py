@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from conformance.answers.answer import Answer, Observation
+from conformance.answers.answer import Answer
+from conformance.answers.compare import ENDING, observed
 from conformance.answers.mismatch import Mismatch
-from conformance.answers.values import MalformedObservation, describe, items_of, kind_of
+from conformance.answers.text import describe
+from conformance.answers.values import Value
 from conformance.asking.events import Cell
 from conformance.corpus.language.case import MODES
 from conformance.report.style import columns
@@ -18,7 +20,6 @@ from conformance.targets.specification import name_of
 from conformance.text import plural, printable
 from conformance.verdicts.changes import CLASSES, Change, ChangeClass
 from conformance.verdicts.difference import Difference, Side
-from conformance.verdicts.raw import ENDING, observed
 from conformance.verdicts.results import ORACLE_LABEL, Results
 
 Place: TypeAlias = Literal["OLD", "NEW"]
@@ -154,19 +155,9 @@ def _is_short(value: str) -> bool:
     return columns(value) <= LONGEST and "..." not in value
 
 
-def _whole(observation: Observation) -> str:
-    """A value with what is in it; that of a structure is not checked yet."""
-    try:
-        return printable(_inside(observation, STRUCTURE_DEPTH), LONGEST_STRUCTURE)
-    except MalformedObservation:
-        return printable(describe(observation))
-
-
-def _inside(observation: Observation, depth: int) -> str:
-    """`[[2.0] (float32), None]`."""
-    if kind_of(observation) not in ("list", "tuple") or not depth:
-        return describe(observation)
-    return f"[{', '.join(_inside(item, depth - 1) for item in items_of(observation))}]"
+def _whole(value: Value) -> str:
+    """A value with what is in it."""
+    return printable(describe(value, STRUCTURE_DEPTH), LONGEST_STRUCTURE)
 
 
 def _outcome(answer: Answer) -> str:

@@ -108,10 +108,8 @@ class MutationRun:
 
     def _judged(self, answered: Answered) -> Judgement:
         case, mode = self._cases[answered.cell.case], answered.cell.mode
-        lowered = lower(case, mode)
         oracle = self._oracle.get(case.id)
-        given = (case, mode, answered.answer, oracle, lowered.operations, lowered.dependencies)
-        return judge(*given)
+        return judge(case, mode, answered.answer, oracle, lower(case, mode))
 
 
 def null_targets() -> list[Target]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
-from conformance.answers.messages import uncounted
+from conformance.answers.text import uncounted
 from conformance.asking.worker import lacking
 from conformance.targets.specification import name_of
 from conformance.text import clean

@@ -21,10 +21,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
+from conformance.answers.compare import difference_of, observed
 from conformance.answers.mismatch import Mismatch, MismatchClass
+from conformance.answers.values import Raised
 from conformance.asking.events import Answered, Cell
 from conformance.targets.specification import name_of
-from conformance.verdicts.raw import differences, observed
 from conformance.verdicts.repeating import unstable
 from conformance.verdicts.results import ORACLE_LABEL
 
@@ -38,7 +39,7 @@ SHORT: Mapping[str, ChangeClass] = {kind.removesuffix(" changed"): kind for kind
 """The classes by the names that a command line has for them."""
 REWORDED = "message"
 """What differs where an error differs in nothing but its message."""
-KINDS: tuple[str, ...] = ("outcome", "malformed", *get_args(MismatchClass), REWORDED, "")
+KINDS: tuple[str, ...] = ("outcome", *get_args(MismatchClass), REWORDED, "")
 RELEASED = "tensorflow"
 """The target whose version says which implementation it is."""
 SURROUNDINGS = {"python": "Python", "numpy": "numpy", "platform": "platform"}
@@ -84,18 +85,19 @@ class Change:
     def mismatch(self) -> str:
         """The class of its mismatches that comes first in the list, or `message`.
 
-        `outcome` or `malformed` where `why` speaks; nothing where no answers were compared.
+        `outcome` where `why` speaks; nothing where no answers were compared.
         """
         if self.why:
-            return "malformed" if self.why.startswith("malformed") else "outcome"
+            return "outcome"
         if self.mismatches and all(map(self._is_reworded, self.mismatches)):
             return REWORDED
         return min((mismatch.kind for mismatch in self.mismatches), key=KINDS.index, default="")
 
     def _is_reworded(self, mismatch: Mismatch) -> bool:
         """Whether an error of one class stands on both sides."""
-        old, new = (observed(side.answer, mismatch.name) for side in (self.old, self.new) if side)
-        return old["kind"] == new["kind"] == "error" and bool(old["type"] == new["type"])
+        assert self.old is not None and self.new is not None
+        old, new = (observed(side.answer, mismatch.name) for side in (self.old, self.new))
+        return isinstance(old, Raised) and isinstance(new, Raised) and old.type == new.type
 
 
 def change_of(old: Told, new: Told) -> Change | None:
@@ -104,7 +106,7 @@ def change_of(old: Told, new: Told) -> Change | None:
     sides = (old.answered, new.answered)
     if old.answered.program != new.answered.program:
         return Change("program changed", *sides, between)
-    differing = differences(old.answered.answer, new.answered.answer, new.answered.cell.mode)
+    differing = difference_of(old.answered.answer, new.answered.answer, new.answered.cell.mode)
     if differing is not None:
         kind, cause = _class_of(old, new)
         causes = "; ".join(filter(None, (between, cause)))
@@ -146,7 +148,7 @@ def _wavers(told: Told, other: Told) -> bool:
     mode = told.answered.cell.mode
     if unstable(first, told.repeats, mode):
         return True
-    return not all(differences(again.answer, theirs, mode) for again in told.repeats)
+    return not all(difference_of(again.answer, theirs, mode) for again in told.repeats)
 
 
 def _environment(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

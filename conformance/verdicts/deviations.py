@@ -8,11 +8,13 @@ from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
 from conformance.answers.answer import Answer
-from conformance.answers.tolerances import bounds_for
-from conformance.answers.values import LiteralError, MalformedObservation
+from conformance.answers.compare import Declared, compare
+from conformance.answers.literals import LiteralError
+from conformance.answers.tolerances import Bounds, bounds_for
 from conformance.corpus.language.case import MODES, Case, Expectation, Place
+from conformance.corpus.language.lowering import Lowered
 from conformance.targets.versions import is_between
-from conformance.verdicts.verdicts import Dependencies, Judgement, Trial, dtypes_named
+from conformance.verdicts.verdicts import Judgement, declared_of
 
 Kind: TypeAlias = Literal["bug", "change", "limit", "unsupported"]
 
@@ -59,8 +61,7 @@ def apply(
     mode: str,
     answer: Answer,
     oracle: Answer | None,
-    op_count: int,
-    dependencies: Dependencies,
+    program: Lowered,
     *,
     k: float | None = None,
 ) -> Judgement:
@@ -82,9 +83,10 @@ def apply(
         return judgement
     faults = []
     for deviation in covering:
-        trial = Trial(case, mode, answer, dependencies, bounds_for(mode, op_count, k))
+        declared = declared_of(case, mode, program, oracle, deviation.answer)
+        bounds = bounds_for(mode, program.operations, k)
         try:
-            if _is_documented(judgement, deviation, trial, oracle):
+            if _is_documented(judgement, deviation, answer, declared, bounds):
                 note = _note("documented:", [deviation])
                 return replace(judgement, verdict="known_deviation", note=note)
         except LiteralError as fault:
@@ -108,25 +110,15 @@ def faults_of(deviations: Sequence[Deviation], cases: Sequence[Case]) -> list[st
 
 
 def _is_documented(
-    judgement: Judgement, deviation: Deviation, trial: Trial, oracle: Answer | None
+    judgement: Judgement, deviation: Deviation, answer: Answer, declared: Declared, bounds: Bounds
 ) -> bool:
     """Whether the answer is exactly what the deviation says, and conforms everywhere else."""
     if judgement.verdict == "unsupported":
         return deviation.kind == "unsupported"
     if deviation.kind == "unsupported" and not deviation.answer:
         return all(mismatch.kind == "error" for mismatch in judgement.mismatches)
-    expectations = {**trial.case.expectations_in(trial.mode), **deviation.answer}
-    try:
-        words = (
-            {}
-            if oracle is None
-            else Trial(trial.case, "eager", oracle, trial.dependencies, trial.bounds).words()
-        )
-        trial.hold(expectations, words, dtypes_named(trial.case))
-        trial.warned()
-    except MalformedObservation:
-        return False
-    return not trial.mismatches and trial.compared > 0
+    facts = compare(answer, declared, bounds)
+    return not facts.mismatches and facts.compared > 0
 
 
 def _note(lead: str, covering: Sequence[Deviation]) -> str:

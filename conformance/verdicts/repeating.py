@@ -6,11 +6,11 @@ from collections.abc import Container, Generator, Sequence
 from dataclasses import replace
 
 from conformance.answers.answer import Answer
+from conformance.answers.compare import difference_of
 from conformance.asking.ask import ask
 from conformance.asking.events import Answered, Cell
 from conformance.corpus.language.case import Case, ExpectedAnyOf
 from conformance.targets.specification import Target, name_of
-from conformance.verdicts.raw import differences
 from conformance.verdicts.results import RAN, Judged, Results
 
 
@@ -30,7 +30,7 @@ def suspects(results: Results) -> set[Cell]:
         cell = judged.cell
         key = (cell.case, name_of(cell.target), cell.mode)
         other = by_name.get(key)
-        if other and differences(other.answer, judged.answer, cell.mode):
+        if other and difference_of(other.answer, judged.answer, cell.mode):
             found |= {other.cell, cell}
         by_name[key] = judged
     return found - results.repeats.keys()
@@ -43,7 +43,7 @@ def _has_choice(judged: Judged) -> bool:
 
 def unstable(first: Answer, repeats: Sequence[Answered], mode: str) -> bool:
     """Whether a cell's answer was another one when it was asked again."""
-    return any(differences(first, again.answer, mode) for again in repeats)
+    return any(difference_of(first, again.answer, mode) for again in repeats)
 
 
 def unstable_cells(results: Results) -> list[Judged]:

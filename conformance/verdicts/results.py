@@ -206,7 +206,7 @@ class Reviewer:
         case = self._cases[self._position[cell.case]]
         lowered = lower(case, cell.mode)
         oracle = None if cell.target == ORACLE_LABEL else self._oracle[cell.case]
-        given = (case, cell.mode, event.answer, oracle, lowered.operations, lowered.dependencies)
+        given = (case, cell.mode, event.answer, oracle, lowered)
         covering = self._covering(cell)
         return self._kept(event, apply(judge(*given), covering, *given))
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from conformance.verdicts.raw import ENDING, differences
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.answers.answer import Answer
-from conformance.verdicts.raw import ENDING, differences
 from tests.answers.strategies import OBSERVATIONS, UNHURRIED, damaged
 from tests.answers.wire import NONE, error, listing, tensor
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import pytest
 
-from conformance.answers.messages import uncounted
+from conformance.answers.text import uncounted
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
 from conformance.corpus.cases import load_corpus

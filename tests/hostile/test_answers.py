@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.answers.answer import Answer
-from conformance.answers.reply import answer_from
-from conformance.answers.untrusted import MAX_DEPTH, parse_json
+from conformance.answers.wire import MAX_DEPTH, answer_of_reply, parse_json
 from conformance.asking.events import Answered, Cell, TargetReady
 from conformance.asking.record import RecordWriter, read_record
 from conformance.corpus.language.case import Case
@@ -64,7 +63,7 @@ def test_any_reply_is_an_answer_that_is_judged_and_kept(
             parse_json(json.dumps(reply))
         return
     reply = parse_json(json.dumps(reply))
-    answer = answer_from(reply if isinstance(reply, dict) else {"": reply}, lower(case), mode)
+    answer = answer_of_reply(reply if isinstance(reply, dict) else {"": reply}, lower(case), mode)
     assert answer.outcome in ("answered", "adapter_error")
     if answer.outcome == "answered":
         assert set(answer.observations) == set(case.observed)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from conformance.answers.answer import Answer, Observation
-from conformance.answers.compare import NothingCompared, compare
+from conformance.answers.answer import Answer
+from conformance.answers.compare import NothingCompared, compare_value
+from conformance.answers.literals import WIRE
 from conformance.answers.tolerances import bounds_for
-from conformance.answers.values import WIRE, decode, dtype_of, items_of, kind_of
+from conformance.answers.values import Raised, Slices, Structure, Tensor, Value
 from conformance.asking.ask import ask
 from conformance.asking.events import Answered, TargetFailed
 from conformance.corpus.language.case import Case
@@ -158,8 +158,8 @@ def _why_no_answer(answer: Answer, usual: Answer | None) -> str:
     if answer.error is not None:
         fails_anyway = usual is None or usual.error is not None
         return ENDED if fails_anyway else "the oracle in float64 ends in an error"
-    kinds = {observation["kind"] for observation in answer.observations.values()}
-    return REFUSED if "error" in kinds else NO_QUERY
+    refused = any(isinstance(value, Raised) for value in answer.observations.values())
+    return REFUSED if refused else NO_QUERY
 
 
 def _findings(warnings: Iterable[str]) -> Iterator[Finding]:
@@ -203,45 +203,42 @@ def _declared(
     """The declared values that the oracle in float64, itself checked, contradicts."""
     bounds = bounds_for("eager", lowered.operations)
     for name, expected in case.expectations_in("eager").items():
-        word, double = usual.observations.get(name), answer.observations.get(name)
-        if word is None or double is None:
+        told, double = usual.observations.get(name), answer.observations.get(name)
+        if told is None or double is None:
             continue
-        narrowed = _like(double, word)
+        narrowed = _like(double, told)
         if narrowed is None:
             numeric.partly[BEYOND] += 1
             continue
         with contextlib.suppress(NothingCompared):
-            for found in compare(expected, narrowed, bounds, name=name, oracle=word).mismatches:
+            against = compare_value(expected, narrowed, bounds, name=name, oracle=told)
+            for found in against.mismatches:
                 yield (
                     f"{case.place}.expect.{name}: mathematics contradicts the declared value:"
                     f" {found.where}: got {found.got} in float64, declared {found.expected}"
                 )
 
 
-def _like(double: Observation, word: Observation) -> Observation | None:
-    """An observation in float64 with the dtypes of the usual one; None where they cannot be alike.
+def _like(double: Value, told: Value) -> Value | None:
+    """A value in float64 with the dtypes of the usual one; None where they cannot be alike.
 
     What is no float, or of another kind, is the usual one.
     """
-    kind = kind_of(double)
-    if kind != kind_of(word):
-        return word
-    if kind == "tensor":
-        return _cast(double, word) if dtype_of(word) in FLOATS else word
-    if kind in ("list", "tuple", "dict"):
-        items = [_like(a, b) for a, b in zip(items_of(double), items_of(word), strict=True)]
-        return None if None in items else {**double, "items": items}
-    if kind == "indexed_slices":
-        values = _like(double["values"], word["values"])
-        return None if values is None else {**word, "values": values}
-    return word
+    if isinstance(double, Tensor) and isinstance(told, Tensor):
+        return _cast(double, told) if told.dtype in FLOATS else told
+    if isinstance(double, Structure) and isinstance(told, Structure) and double.kind == told.kind:
+        items = [_like(a, b) for a, b in zip(double.items, told.items, strict=True)]
+        found = tuple(item for item in items if item is not None)
+        return replace(double, items=found) if len(found) == len(items) else None
+    if isinstance(double, Slices) and isinstance(told, Slices):
+        values = _like(double.values, told.values)
+        return replace(told, values=values) if isinstance(values, Tensor) else None
+    return told
 
 
-def _cast(double: Observation, word: Observation) -> Observation | None:
+def _cast(double: Tensor, told: Tensor) -> Tensor | None:
     """A tensor rounded to the dtype of the usual one; None where that one is not finite."""
-    dtype, array = dtype_of(word), decode(double).array
-    if dtype == "bfloat16" or not np.isfinite(decode(word).array).all():
+    if told.dtype == "bfloat16" or not np.isfinite(told.array).all():
         return None
     with np.errstate(all="ignore"):
-        raw = np.ascontiguousarray(array.astype(WIRE[dtype])).tobytes()
-    return {**double, "dtype": dtype, "data": base64.b64encode(raw).decode()}
+        return Tensor(double.array.astype(WIRE[told.dtype]), told.dtype)

@@ -1,0 +1,143 @@
+"""What values, expectations and messages look like to a person: one printable line each."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from conformance.answers.literals import Array, flatten
+from conformance.answers.values import (
+    Composite,
+    NotObserved,
+    Other,
+    PythonScalar,
+    Raised,
+    Structure,
+    Tensor,
+    Value,
+    VariableName,
+)
+from conformance.corpus.language.case import (
+    Expectation,
+    ExpectedAnyOf,
+    ExpectedCalls,
+    ExpectedError,
+    ExpectedNone,
+    ExpectedRaised,
+    ExpectedSlices,
+    ExpectedStructure,
+    ExpectedTensor,
+    ExpectedWatched,
+)
+from conformance.text import clean
+
+SHOWN = 12
+"""The largest tensor that is shown with every element."""
+_COUNTED = re.compile(r"\b0x[0-9a-fA-F]+|(?<=_)[0-9]+|(?<=CustomGradient-)[0-9]+")
+"""An address, or the number at the end of a name that a framework made up: it counts what ran."""
+_FOLDERS = re.compile(r"(?<![\w.])(?:/[\w.+@~-]+){2,}/")
+_LOGGED = re.compile(
+    r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?:? *|"  # TensorFlow's and ISO times
+    r"\b[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ |"  # absl: level and date, time, thread
+    r"(?<=\bpid )\d+|(?<=\bpid=)\d+|(?<=\bprocess )\d+|(?<=\bthread )\d+",
+    re.IGNORECASE,
+)
+
+
+def array_text(array: Array) -> str:
+    """`[4.0, 108.0]`: nested and short, the shortest digits that give the element again."""
+    if array.size == 0 and array.ndim > 1:
+        return f"[] of shape {array.shape}"
+    if array.size > SHOWN:
+        head = ", ".join(element_text(element) for element in array.reshape(-1)[:4])
+        return f"[{head}, ...] of shape {array.shape}"
+    if array.ndim == 0:
+        return element_text(array[()])
+    text = element_text if array.ndim == 1 else array_text
+    return f"[{', '.join(text(row) for row in array)}]"
+
+
+def element_text(element: Any) -> str:
+    """One element: `0.1`, `(1+2j)`, `'a'`, `True`."""
+    return clean(repr(element), 80) if isinstance(element, str) else str(element)
+
+
+def describe(value: Value, depth: int = 0) -> str:
+    """A value in one line; the items of lists and tuples are told down to `depth`."""
+    if isinstance(value, Tensor | PythonScalar):
+        return f"{array_text(value.array)} ({value.type_text})"
+    if isinstance(value, Structure):
+        if depth and value.kind != "dict":
+            return f"[{', '.join(describe(item, depth - 1) for item in value.items)}]"
+        return f"a {value.kind} of {len(value.items)}"
+    if isinstance(value, Raised):
+        return clean(f"{value.type}: {value.message}")
+    if isinstance(value, NotObserved) and value.raised:
+        return clean(f"not observed: reading it raised {value.raised}")
+    if isinstance(value, VariableName):
+        return clean(f"variable {value.name}")
+    if isinstance(value, Other):
+        return clean(f"other {value.type}")
+    if isinstance(value, Composite):
+        return value.kind
+    texts = {"none": "None", "indexed_slices": "IndexedSlices"}
+    return texts.get(value.kind, value.kind.replace("_", " "))
+
+
+def text_of(expected: Expectation) -> str:
+    """An expectation in one line."""
+    if isinstance(expected, ExpectedNone):
+        return "None"
+    if isinstance(expected, ExpectedTensor):
+        return _tensor_text(expected)
+    if isinstance(expected, ExpectedSlices):
+        return f"IndexedSlices of {_tensor_text(expected.values)}"
+    if isinstance(expected, ExpectedStructure):
+        if expected.kind == "dict":
+            return f"a dict of {', '.join(map(repr, expected.keys))}"
+        return f"a {expected.kind} of {len(expected.items)}"
+    if isinstance(expected, ExpectedRaised):
+        return clean(f"{expected.type}: {expected.message}")
+    if isinstance(expected, ExpectedError):
+        message = f" with {expected.message!r} in its message" if expected.message else ""
+        return f"{expected.type}{message}" + (f" at step {expected.at}" if expected.at else "")
+    if isinstance(expected, ExpectedCalls):
+        return f"a function called {expected.count} times"
+    if isinstance(expected, ExpectedWatched):
+        return f"variables {', '.join(expected.names) or 'none'}"
+    return (
+        "one of several answers" if isinstance(expected, ExpectedAnyOf) else "what the oracle says"
+    )
+
+
+def _tensor_text(expected: ExpectedTensor) -> str:
+    leaves, shape = flatten(expected.value)
+    array = np.empty(len(leaves), dtype=object)
+    array[:] = leaves
+    dtype = f" ({expected.dtype})" if expected.dtype else ""
+    return f"{array_text(array.reshape(shape))}{dtype}"
+
+
+def uncounted(message: str) -> str:
+    """The message with # for each address and counter.
+
+    >>> uncounted("<Tensor object at 0x7f93474> of cond_true_1444_rewritten")
+    '<Tensor object at #> of cond_true_#_rewritten'
+    >>> uncounted("_gradient_op_type CustomGradient-10194")
+    '_gradient_op_type CustomGradient-#'
+    """
+    return _COUNTED.sub("#", message)
+
+
+def steady(message: str) -> str:
+    """What a message says whichever process on whichever machine wrote it.
+
+    White space is folded; addresses, counters, folders, times and process ids are left out.
+
+    >>> steady("I0000 00:00:1760.12    813 rewrite_1: no gradient of /tmp/x/run.py at 0x7f")
+    'I0000 00:00:1760.12 813 rewrite_#: no gradient of .../run.py at #'
+    """
+    folded = " ".join(message.split())
+    return _FOLDERS.sub(".../", uncounted(_LOGGED.sub("", folded)))

@@ -1,0 +1,504 @@
+"""The wire: JSON that a worker or a record wrote, distrusted here and nowhere else.
+
+What a reply or a record's line holds becomes typed values, or the cell's `adapter_error`. A value
+on the wire, of which `data` is raw little-endian memory in C order, so that every dtype, -0.0, nan
+and inf survive:
+
+    {"kind": "none"}
+    {"kind": "tensor", "dtype": "float32", "shape": [2], "data": base64, "text": "[4.0, 108.0]"}
+    {"kind": "tensor", "dtype": "string", "shape": [1], "data": [base64, ...], "text": "['a']"}
+    {"kind": "indexed_slices", "values": tensor, "indices": tensor, "dense_shape": tensor | none}
+    {"kind": "ragged", "values": tensor, "splits": [tensor, ...]}
+    {"kind": "sparse", "indices": tensor, "values": tensor, "dense_shape": tensor}
+    {"kind": "list" | "tuple", "items": [...]}       {"kind": "dict", "keys": [...], "items": [...]}
+    {"kind": "scalar", "value": repr,
+     "type": "bool" | "int" | "float" | "complex" | "str" | "dtype"}
+    {"kind": "variable", "name": "x"}
+    {"kind": "error", "type": "ValueError", "bases": [...], "message": "...", "phase": "run",
+     "step": "g" | null}                             in a reply `line` instead of `step`
+    {"kind": "not_reached"}       {"kind": "not_observed", "raised": "OSError"}
+    {"kind": "other", "type": "Foo"}
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import binascii
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, cast, get_args
+
+import numpy as np
+
+from conformance.answers.answer import Answer, Outcome
+from conformance.answers.literals import DTYPES, MAX_ELEMENTS, WIRE, Array, bfloat16_bits, widened
+from conformance.answers.text import array_text
+from conformance.answers.values import (
+    Composite,
+    NoneValue,
+    NotObserved,
+    NotReached,
+    Numbers,
+    Other,
+    PythonScalar,
+    Raised,
+    Slices,
+    Structure,
+    Tensor,
+    Value,
+    VariableName,
+)
+from conformance.corpus.language.case import Scalar
+from conformance.corpus.language.lowering import Lowered
+from conformance.corpus.language.program import Step
+from conformance.text import clean
+
+MAX_DEPTH = 100
+"""Levels of JSON."""
+MAX_NESTING = 64
+"""Levels of structures in a value."""
+MAX_RANK = 32
+MAX_TEXT = 2**20
+SHARED = 16
+"""Texts up to this length are shared: kinds and dtypes stand in every value."""
+STRING_REPR = re.compile(
+    r"""(?s)(?P<quote>['"])"""
+    r"""(?:[^\\\x00-\x1f\ud800-\udfff]|\\(?:[\\'"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5}"""
+    r"""|U0010[0-9a-f]{4}))*(?P=quote)"""
+)
+SCALARS = ("bool", "int", "float", "complex", "str", "dtype")
+
+
+class Malformed(ValueError):
+    """JSON that is no value of the wire; the message is one line. Handled in this module."""
+
+
+# ----- a cell's answer -----
+
+
+def answer_of_reply(reply: Mapping[str, Any], lowered: Lowered, mode: str) -> Answer:
+    """The answer that a worker's reply gives: every observed name, an error at its step.
+
+    A name that the program did not bind is not reached, or not observed where the mode lost it.
+    Edges: a malformed reply, or one without an observed name, is an `adapter_error`.
+    """
+    try:
+        observations = {
+            name: _at_binding(name, value_of(observation))
+            for name, observation in mapping(reply["observations"]).items()
+            if name in lowered.observed
+        }
+        error = None if reply["error"] is None else _raised(reply["error"])
+        warnings, seconds = texts(reply["warnings"]), duration(reply["seconds"])
+    except (KeyError, TypeError, ValueError) as problem:
+        detail = f"the worker's reply is malformed: {clean(str(problem))}"
+        return Answer("adapter_error", detail=detail)
+    missing = [name for name in lowered.observed if name not in observations]
+    if error is None:
+        if missing:
+            return Answer("adapter_error", detail=f"no observation of {', '.join(missing)}")
+        return Answer("answered", observations, None, warnings, "", seconds)
+    error = replace(error, step=lowered.step_at(error.line), line=None)
+    observations |= {name: _unobserved(name, error, lowered, mode) for name in missing}
+    return Answer("answered", observations, error, warnings, "", seconds)
+
+
+def answer_of_line(line: Mapping[str, Any]) -> Answer:
+    """The answer that a record's line holds; an `adapter_error` where one of its values is none.
+
+    Errors: KeyError, TypeError or ValueError for a line that holds no answer at all.
+    """
+    outcome = line["outcome"]
+    if outcome not in get_args(Outcome):
+        raise ValueError(f"no outcome named {outcome!r}")
+    warnings, detail = texts(line.get("warnings", [])), text(line.get("detail", ""))
+    seconds, error = duration(line.get("seconds", 0.0)), line.get("error")
+    given = mapping(line.get("observations", {}))
+    try:
+        observations = {name: value_of(observation) for name, observation in given.items()}
+        raised = None if error is None else _raised(error)
+    except Malformed as problem:
+        why = f"the answer is malformed: {problem}"
+        return Answer("adapter_error", warnings=warnings, detail=why, seconds=seconds)
+    return Answer(cast("Outcome", outcome), observations, raised, warnings, detail, seconds)
+
+
+def line_of(answer: Answer) -> dict[str, Any]:
+    """What a record's line holds of an answer; undone by answer_of_line."""
+    line: dict[str, Any] = {"outcome": answer.outcome, "seconds": answer.seconds}
+    optional = {
+        "observations": {name: json_of(value) for name, value in answer.observations.items()},
+        "error": None if answer.error is None else json_of(answer.error),
+        "warnings": list(answer.warnings),
+        "detail": answer.detail,
+    }
+    return line | {key: value for key, value in optional.items() if value}
+
+
+def _at_binding(name: str, value: Value) -> Value:
+    """A guarded error arose where its name is bound."""
+    return replace(value, step=name, line=None) if isinstance(value, Raised) else value
+
+
+def _unobserved(name: str, error: Raised, lowered: Lowered, mode: str) -> Value:
+    """What to say of a name that the program did not bind, or that the mode lost."""
+    binding = _last(lowered.steps, lambda candidate: name in candidate.binds)
+    raising = _last(lowered.steps, lambda candidate: candidate.label == error.step)
+    if raising is not None and name in raising.binds:
+        return error
+    lost = mode in ("graph", "xla") and error.phase in ("trace", "run")
+    bound = binding is not None and raising is not None and binding.line < raising.line
+    return NotObserved() if lost and (error.phase == "run" or bound) else NotReached()
+
+
+def _last(steps: tuple[Step, ...], matches: Callable[[Step], bool]) -> Step | None:
+    return next(filter(matches, reversed(steps)), None)
+
+
+# ----- values -----
+
+
+def value_of(observation: Any, depth: int = 0) -> Value:
+    """The typed value of an observation. Errors: Malformed, and nothing else."""
+    if not isinstance(observation, dict):
+        raise Malformed(f"an observation is {type(observation).__name__}, not an object")
+    if depth > MAX_NESTING:
+        raise Malformed(f"a structure deeper than {MAX_NESTING}")
+    kind = observation.get("kind")
+    read = READERS.get(kind) if isinstance(kind, str) else None
+    if read is not None:
+        return read(observation)
+    if kind in ("list", "tuple", "dict"):
+        return _structure(observation, kind, depth)
+    raise Malformed(f"unknown kind of observation {_short(kind)}")
+
+
+def json_of(value: Value) -> dict[str, Any]:
+    """A value as it crosses the wire; undone by value_of."""
+    if isinstance(value, Tensor):
+        return _tensor_json(value)
+    if isinstance(value, Structure):
+        keys = {"keys": list(value.keys)} if value.kind == "dict" else {}
+        return {"kind": value.kind, **keys, "items": [json_of(item) for item in value.items]}
+    if isinstance(value, Slices):
+        return {
+            "kind": value.kind,
+            "values": json_of(value.values),
+            "indices": json_of(value.indices),
+            "dense_shape": _shape_json(value.dense_shape),
+        }
+    if isinstance(value, Composite):
+        return _composite_json(value)
+    if isinstance(value, PythonScalar):
+        return {"kind": value.kind, "type": value.type, "value": value.text}
+    if isinstance(value, Raised):
+        given = {"type": value.type, "bases": list(value.bases), "message": value.message}
+        return {"kind": value.kind, **given, "phase": value.phase, "step": value.step}
+    if isinstance(value, NotObserved) and value.raised:
+        return {"kind": value.kind, "raised": value.raised}
+    if isinstance(value, VariableName):
+        return {"kind": value.kind, "name": value.name}
+    return {"kind": value.kind, **({"type": value.type} if isinstance(value, Other) else {})}
+
+
+def _tensor_json(tensor: Tensor) -> dict[str, Any]:
+    array = tensor.array
+    if tensor.dtype == "string":
+        raw = [item.encode("utf-8", "surrogateescape") for item in array.reshape(-1)]
+        data: Any = [base64.b64encode(item).decode("ascii") for item in raw]
+    else:
+        bits = bfloat16_bits(array) if tensor.dtype == "bfloat16" else array
+        data = base64.b64encode(bits.astype(WIRE[tensor.dtype], copy=False).tobytes()).decode()
+    head = {"kind": tensor.kind, "dtype": tensor.dtype, "shape": list(array.shape)}
+    return {**head, "data": data, "text": array_text(array)}
+
+
+def _shape_json(shape: tuple[int, ...] | None) -> dict[str, Any]:
+    if shape is None:
+        return {"kind": "none"}
+    return json_of(Tensor(np.array(shape, dtype="<i8"), "int64"))
+
+
+def _composite_json(value: Composite) -> dict[str, Any]:
+    first, *rest = (json_of(part) for part in value.parts.items)
+    if value.kind == "ragged":
+        return {"kind": "ragged", "values": first, "splits": rest[0]["items"]}
+    return {"kind": "sparse", "indices": first, "values": rest[0], "dense_shape": rest[1]}
+
+
+def _structure(observation: Mapping[str, Any], kind: Any, depth: int) -> Structure:
+    items = observation.get("items")
+    if not isinstance(items, list):
+        raise Malformed(f"a {kind} has no list of items")
+    values = tuple(value_of(item, depth + 1) for item in items)
+    return Structure(kind, values, _keys(observation, len(items)) if kind == "dict" else ())
+
+
+def _keys(observation: Mapping[str, Any], due: int) -> tuple[str, ...]:
+    keys = observation.get("keys")
+    if not isinstance(keys, list) or not all(isinstance(key, str | int) for key in keys):
+        raise Malformed("a dict has no list of keys that are text or integers")
+    found = tuple(_bounded(key) if isinstance(key, str) else str(key) for key in keys)
+    if len(set(found)) != len(found) or len(found) != due:
+        raise Malformed("the keys of a dict are not one for each item")
+    return found
+
+
+def _slices(observation: Mapping[str, Any]) -> Slices:
+    values, indices = (_part(observation, part) for part in ("values", "indices"))
+    return Slices(values, indices, _dense_shape(observation.get("dense_shape")))
+
+
+def _part(observation: Mapping[str, Any], part: str) -> Numbers:
+    found = value_of(observation.get(part), MAX_NESTING)
+    if not isinstance(found, Tensor | PythonScalar):
+        raise Malformed(f"the {part} of {observation['kind']} are no tensor")
+    return found
+
+
+def _dense_shape(observation: Any) -> tuple[int, ...] | None:
+    found = NoneValue() if observation is None else value_of(observation, MAX_NESTING - 1)
+    if isinstance(found, NoneValue):
+        return None
+    parts = found.items if isinstance(found, Structure) else (found,)
+    sizes: list[Array] = []
+    for part in parts:
+        if not isinstance(part, Tensor | PythonScalar):
+            raise Malformed("a dense_shape is no list of integers")
+        sizes += [part.array] if isinstance(found, Structure) else list(np.atleast_1d(part.array))
+    if not all(size.dtype.kind in "iu" and size.ndim == 0 for size in sizes):
+        raise Malformed("a dense_shape is no list of integers")
+    return tuple(int(size) for size in sizes)
+
+
+def _ragged(observation: Mapping[str, Any]) -> Composite:
+    splits = _structure({"items": observation.get("splits")}, "list", MAX_NESTING - 1)
+    parts = (_part(observation, "values"), splits)
+    return Composite("ragged", Structure("dict", parts, ("flat_values", "nested_row_splits")))
+
+
+def _sparse(observation: Mapping[str, Any]) -> Composite:
+    keys = ("indices", "values", "dense_shape")
+    return Composite(
+        "sparse", Structure("dict", tuple(_part(observation, key) for key in keys), keys)
+    )
+
+
+def _raised(observation: Any) -> Raised:
+    given = observation if isinstance(observation, dict) else {}
+    if given.get("kind") != "error":
+        raise Malformed("the error is no error")
+    bases = given.get("bases", [])
+    if not isinstance(bases, list):
+        raise Malformed("the bases of an error are no list")
+    step, line, phase = given.get("step"), given.get("line"), given.get("phase")
+    return Raised(
+        _field(given, "type"),
+        tuple(base for base in bases if isinstance(base, str)),
+        _field(given, "message"),
+        phase if isinstance(phase, str) else "",
+        step if isinstance(step, str) else None,
+        line if type(line) is int else None,
+    )
+
+
+def _not_observed(observation: Mapping[str, Any]) -> NotObserved:
+    return NotObserved(_field(observation, "raised") if "raised" in observation else "")
+
+
+def _field(observation: Mapping[str, Any], field: str) -> str:
+    found = observation.get(field)
+    if not isinstance(found, str):
+        raise Malformed(f"kind {observation.get('kind')!r} has no text {field!r}")
+    return found
+
+
+READERS: Mapping[str, Callable[[Mapping[str, Any]], Value]] = {
+    "none": lambda observation: NoneValue(),
+    "tensor": lambda observation: _tensor(observation),
+    "scalar": lambda observation: _scalar(observation),
+    "indexed_slices": _slices,
+    "ragged": _ragged,
+    "sparse": _sparse,
+    "variable": lambda observation: VariableName(_field(observation, "name")),
+    "error": _raised,
+    "not_reached": lambda observation: NotReached(),
+    "not_observed": _not_observed,
+    "other": lambda observation: Other(_field(observation, "type")),
+}
+
+
+# ----- elements -----
+
+
+def _tensor(observation: Mapping[str, Any]) -> Tensor:
+    dtype, shape = observation.get("dtype"), _shape(observation.get("shape"))
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise Malformed(f"unknown dtype {_short(dtype)}")
+    if dtype == "string":
+        return Tensor(_strings(observation.get("data"), shape), dtype)
+    return Tensor(_numbers(observation.get("data"), dtype, shape), dtype)
+
+
+def _shape(shape: object) -> tuple[int, ...]:
+    if not isinstance(shape, list) or len(shape) > MAX_RANK:
+        raise Malformed(f"the shape {_short(shape)} is no list of sizes")
+    if not all(type(size) is int and size >= 0 for size in shape):
+        raise Malformed(f"the shape {_short(shape)} is no list of sizes")
+    if math.prod(max(size, 1) for size in shape) > MAX_ELEMENTS:
+        raise Malformed(f"the shape {_short(shape)} exceeds {MAX_ELEMENTS} elements")
+    return tuple(shape)
+
+
+def _numbers(data: object, dtype: str, shape: tuple[int, ...]) -> Array:
+    wire = np.dtype(WIRE[dtype])
+    due = math.prod(shape) * wire.itemsize
+    if not isinstance(data, str) or len(data) != 4 * ((due + 2) // 3):
+        raise Malformed(f"the data of {dtype} {list(shape)} is not base64 of {due} bytes")
+    raw = _base64(data)
+    if len(raw) != due:
+        raise Malformed(f"{len(raw)} bytes of data, {dtype} {list(shape)} has {due}")
+    if dtype == "bool" and raw.translate(None, b"\0\1"):
+        raise Malformed("a bool is neither 0 nor 1")
+    array: Array = np.frombuffer(raw, wire).reshape(shape)
+    return widened(array) if dtype == "bfloat16" else array
+
+
+def _strings(data: object, shape: tuple[int, ...]) -> Array:
+    due = math.prod(shape)
+    if not isinstance(data, list) or len(data) != due:
+        raise Malformed(f"the data of string {list(shape)} is not {due} texts")
+    array = np.empty(due, dtype=object)
+    for position, item in enumerate(data):
+        if not isinstance(item, str):
+            raise Malformed(f"the data of a string is {type(item).__name__}, not base64")
+        array[position] = _base64(item).decode("utf-8", "surrogateescape")
+    return array.reshape(shape)
+
+
+def _base64(data: str) -> bytes:
+    try:
+        return base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise Malformed(f"the data is not base64: {error}") from error
+
+
+def _scalar(observation: Mapping[str, Any]) -> PythonScalar:
+    kind, written = _field(observation, "type"), _bounded(_field(observation, "value"))
+    try:
+        scalar = _parsed(kind, written)
+    except (ValueError, OverflowError) as error:
+        raise Malformed(f"{_short(written)} is no Python {_short(kind)}") from error
+    array = np.empty((), dtype=object) if isinstance(scalar, str) else np.asarray(scalar)
+    if isinstance(scalar, str):
+        array[()] = scalar
+    elif array.dtype.kind not in "biufc":
+        raise Malformed(f"the Python int {_short(written)} exceeds 64 bits")
+    return PythonScalar(array, cast("Any", kind), written)
+
+
+def _parsed(kind: str, written: str) -> Scalar:
+    if kind == "bool" and written in ("True", "False"):
+        return written == "True"
+    if kind == "int" and re.fullmatch(r"-?[0-9]{1,20}", written):
+        return int(written)
+    if kind == "float":
+        return float(written)
+    if kind == "complex":
+        return complex(written)
+    if kind == "str" and STRING_REPR.fullmatch(written):
+        return _string(written)
+    if kind == "dtype":
+        return re.sub(r"^tf\.|^<dtype: |>$|['\"]", "", written)
+    raise ValueError(kind)
+
+
+def _string(written: str) -> str:
+    try:
+        return str(ast.literal_eval(written))
+    except SyntaxError as error:  # a bare quote inside, or an escape beyond Unicode
+        raise ValueError("no string") from error
+
+
+def _bounded(written: str) -> str:
+    if len(written) > MAX_TEXT:
+        raise Malformed(f"a text of {len(written)} characters")
+    return written
+
+
+def _short(thing: object) -> str:
+    if isinstance(thing, int) and abs(thing) >= 2**64:
+        return "a huge integer"
+    if isinstance(thing, str | int | float | None):
+        return clean(repr(thing[:80] if isinstance(thing, str) else thing), 60)
+    if isinstance(thing, list) and len(thing) <= MAX_RANK:
+        return "[" + ", ".join(_short(item) for item in thing if not isinstance(item, list)) + "]"
+    return f"of type {type(thing).__name__}"
+
+
+# ----- JSON -----
+
+
+def parse_json(written: str | bytes) -> Any:
+    """The value of a JSON text, its short texts shared with those of every other one.
+
+    Errors: ValueError for what is no JSON, or is nested deeper than MAX_DEPTH levels.
+    """
+    try:
+        value = json.loads(written, object_pairs_hook=_shared)
+    except RecursionError as error:
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from error
+    level, depth = [value], 0
+    while level := [inner for outer in level for inner in _inside(outer)]:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+    return value
+
+
+def _shared(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {sys.intern(key): _intern(value) for key, value in pairs}
+
+
+def _intern(value: Any) -> Any:
+    return sys.intern(value) if type(value) is str and len(value) <= SHARED else value
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (item for item in inner if isinstance(item, dict | list))
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """An object. Errors: TypeError for anything else."""
+    if not isinstance(value, dict):
+        raise TypeError(f"expected an object, got {type(value).__name__}")
+    return value
+
+
+def text(value: Any) -> str:
+    """A text. Errors: TypeError for anything else."""
+    if not isinstance(value, str):
+        raise TypeError(f"expected a text, got {type(value).__name__}")
+    return value
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """A list of texts. Errors: TypeError for anything else."""
+    if not isinstance(value, list):
+        raise TypeError(f"expected a list, got {type(value).__name__}")
+    return tuple(map(text, value))
+
+
+def duration(value: Any) -> float:
+    """A length of time. Errors: TypeError for no number, ValueError for nan, inf and -1."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"expected seconds, got {type(value).__name__}")
+    if not 0 <= value < sys.maxsize or math.isnan(value):
+        raise ValueError("expected seconds, got a number that is no length of time")
+    return float(value)
