@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from conformance.answers.values import Raised, Value
+from conformance.answers.values import NoneValue, NotObserved, Raised, Value
+
+ENDING = "(the case's end)"
+"""The name under which the error that ended a case stands beside the observed ones."""
 
 Outcome: TypeAlias = Literal[
     "answered", "crash", "timeout", "adapter_error", "unsupported", "not_applicable", "not_run"
@@ -27,3 +30,9 @@ class Answer:
     warnings: tuple[str, ...] = ()
     detail: str = ""
     seconds: float = 0.0
+
+    def observed(self, name: str) -> Value:
+        """What it says under a name, or at the case's end."""
+        if name == ENDING:
+            return self.error or NoneValue()
+        return self.observations.get(name, NotObserved())

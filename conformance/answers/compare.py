@@ -18,7 +18,7 @@ from typing import cast
 
 import numpy as np
 
-from conformance.answers.answer import Answer
+from conformance.answers.answer import ENDING, Answer
 from conformance.answers.due import due_for
 from conformance.answers.elements import Elements
 from conformance.answers.literals import literal_of
@@ -57,8 +57,6 @@ from conformance.text import clean
 
 MANY_OPERATIONS = 6
 """A record does not say how many operations a program has: the wider bound is taken."""
-ENDING = "(the case's end)"
-"""The name under which the error that ended a case is compared."""
 
 
 class NothingCompared(AssertionError):
@@ -144,13 +142,6 @@ def difference_of(old: Answer, new: Answer, mode: str) -> Difference | None:
     return Difference(found) if found else None
 
 
-def observed(answer: Answer, name: str) -> Value:
-    """What an answer says under a name, or at the case's end."""
-    if name == ENDING:
-        return answer.error or NoneValue()
-    return answer.observations.get(name, NotObserved())
-
-
 def told_by(oracle: Answer, program: Lowered) -> dict[str, Value]:
     """What the oracle says of each observed name; nothing where it did not answer."""
     if oracle.outcome != "answered":
@@ -164,7 +155,7 @@ def _explained(answer: Answer, name: str, program: Lowered) -> Value:
     That error is the answer for a name that was not reached when it arose at a step that the name
     depends on, or at a step that nobody knows.
     """
-    got, error = observed(answer, name), answer.error
+    got, error = answer.observed(name), answer.error
     if error is None or not isinstance(got, NotReached):
         return got
     if error.step is None:
@@ -193,8 +184,8 @@ class _AnswerWalk:
     def hold_answer(self, other: Answer) -> None:
         """Compare every name that either side has, and how the program ended."""
         for name in dict.fromkeys([*other.observations, *self.answer.observations, ENDING]):
-            expected = expectation_of(observed(other, name))
-            self.name(name, expected, observed(self.answer, name), None, None)
+            expected = expectation_of(other.observed(name))
+            self.name(name, expected, self.answer.observed(name), None, None)
 
     def hold(self, declared: Declared) -> None:
         """Compare every declared name, how the program ended, the oracle's values, the warning."""

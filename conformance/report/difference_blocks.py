@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from conformance.answers.answer import Answer
-from conformance.answers.compare import ENDING, observed
+from conformance.answers.answer import ENDING, Answer
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.text import describe
 from conformance.answers.values import Value
@@ -137,7 +136,7 @@ def _is_told(answer: Answer) -> bool:
 def _fact(mismatch: Mismatch, old: Answer, new: Answer) -> Fact:
     """Whole values where they tell more than the mismatch: short tensors, and errors."""
     if not mismatch.path and mismatch.kind in (*ELEMENTS, "error"):
-        seen = (observed(answer, mismatch.name) for answer in (old, new))
+        seen = (answer.observed(mismatch.name) for answer in (old, new))
         was, now = map(_whole, seen)
         if mismatch.kind == "error" or all(map(_is_short, (was, now))):
             return Fact(printable(mismatch.name), was, now)

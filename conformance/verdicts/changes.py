@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
-from conformance.answers.compare import difference_of, observed
+from conformance.answers.compare import difference_of
 from conformance.answers.mismatch import Mismatch, MismatchClass
 from conformance.answers.values import Raised
 from conformance.asking.events import Answered, Cell
@@ -95,8 +95,7 @@ class Change:
 
     def _is_reworded(self, mismatch: Mismatch) -> bool:
         """Whether an error of one class stands on both sides."""
-        assert self.old is not None and self.new is not None
-        old, new = (observed(side.answer, mismatch.name) for side in (self.old, self.new))
+        old, new = (side.answer.observed(mismatch.name) for side in (self.old, self.new) if side)
         return isinstance(old, Raised) and isinstance(new, Raised) and old.type == new.type
 
 
