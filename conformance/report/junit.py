@@ -19,8 +19,8 @@ from conformance.report.summary import (
     standings,
 )
 from conformance.text import printable
+from conformance.verdicts.judge import Verdict
 from conformance.verdicts.results import FAULTS, Judged, Results
-from conformance.verdicts.verdicts import Verdict
 
 Element: TypeAlias = "ElementTree.Element[str]"
 Outcome: TypeAlias = Literal["failure", "error", "skipped"]

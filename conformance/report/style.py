@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TextIO, TypeAlias
 
-from conformance.verdicts.verdicts import Verdict
+from conformance.verdicts.judge import Verdict
 
 WIDTH = 80
 KEPT = "\N{NO-BREAK SPACE}"

@@ -12,9 +12,9 @@ from conformance.answers.mismatch import Mismatch
 from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.asking.events import Cell
 from conformance.text import plural, printable
+from conformance.verdicts.judge import Verdict
 from conformance.verdicts.repeating import unstable_cells
 from conformance.verdicts.results import FAULTS, ORACLE_LABEL, SHORTFALLS, Judged, Results
-from conformance.verdicts.verdicts import Verdict
 
 LABELS: Mapping[Verdict, str] = {
     "pass": "pass",

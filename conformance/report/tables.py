@@ -16,7 +16,7 @@ from conformance.report.style import (
 )
 from conformance.report.summary import LABELS, Row, occurring
 from conformance.text import printable
-from conformance.verdicts.verdicts import Verdict
+from conformance.verdicts.judge import Verdict
 
 GAP = "  "
 NARROWEST_NAME = 12

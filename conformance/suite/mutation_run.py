@@ -14,8 +14,8 @@ from conformance.asking.events import Answered
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target
+from conformance.verdicts.judge import Evidence, Judgement, judge
 from conformance.verdicts.results import SHORTFALLS
-from conformance.verdicts.verdicts import Judgement, judge
 
 NULL_TARGETS = Path(__file__).parent / "null_targets.py"
 NULLS = ("none", "zeros", "ones", "nan", "raises", "returns_target", "returns_upstream")
@@ -109,7 +109,7 @@ class MutationRun:
     def _judged(self, answered: Answered) -> Judgement:
         case, mode = self._cases[answered.cell.case], answered.cell.mode
         oracle = self._oracle.get(case.id)
-        return judge(case, mode, answered.answer, oracle, lower(case, mode))
+        return judge(Evidence(case, mode, answered.answer, oracle, lower(case, mode)))
 
 
 def null_targets() -> list[Target]:

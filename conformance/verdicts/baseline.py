@@ -13,8 +13,8 @@ from conformance.answers.text import uncounted
 from conformance.asking.worker import lacking
 from conformance.targets.specification import name_of
 from conformance.text import clean
+from conformance.verdicts.judge import Verdict
 from conformance.verdicts.results import SHORTFALLS, Judged, Results
-from conformance.verdicts.verdicts import Verdict
 
 Standing: TypeAlias = Literal["worse", "new case", "known", "better"]
 """What a cell is beside a baseline; a cell that nothing is to be said of has no standing."""

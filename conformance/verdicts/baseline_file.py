@@ -21,8 +21,8 @@ from conformance.corpus.language.document import (
 )
 from conformance.text import did_you_mean, suggest
 from conformance.verdicts.baseline import Baseline, Entry, Key
+from conformance.verdicts.judge import Verdict
 from conformance.verdicts.results import SHORTFALLS
-from conformance.verdicts.verdicts import Verdict
 
 FORMAT = 1
 KEYS = ("baseline", "target", "lacks", "known", "asked")

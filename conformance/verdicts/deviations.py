@@ -7,14 +7,11 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
-from conformance.answers.answer import Answer
-from conformance.answers.compare import Declared, compare
+from conformance.answers.compare import compare
 from conformance.answers.literals import LiteralError
-from conformance.answers.tolerances import Bounds, bounds_for
 from conformance.corpus.language.case import MODES, Case, Expectation, Place
-from conformance.corpus.language.lowering import Lowered
 from conformance.targets.versions import is_between
-from conformance.verdicts.verdicts import Judgement, declared_of
+from conformance.verdicts.judge import Evidence, Judgement
 
 Kind: TypeAlias = Literal["bug", "change", "limit", "unsupported"]
 
@@ -57,15 +54,9 @@ class Deviation:
 def apply(
     judgement: Judgement,
     deviations: Iterable[Deviation],
-    case: Case,
-    mode: str,
-    answer: Answer,
-    oracle: Answer | None,
-    program: Lowered,
-    *,
-    k: float | None = None,
+    evidence: Evidence,
 ) -> Judgement:
-    """A judgement in the light of the deviations that cover the cell; the same arguments as judge.
+    """A judgement in the light of the deviations that cover the cell.
 
     fail (or unsupported, for that kind) with exactly the documented answer: `known_deviation`.
     pass: `unexpected_pass`, because the target conforms after all. Another departure stays `fail`,
@@ -83,10 +74,8 @@ def apply(
         return judgement
     faults = []
     for deviation in covering:
-        declared = declared_of(case, mode, program, oracle, deviation.answer)
-        bounds = bounds_for(mode, program.operations, k)
         try:
-            if _is_documented(judgement, deviation, answer, declared, bounds):
+            if _is_documented(judgement, deviation, evidence):
                 note = _note("documented:", [deviation])
                 return replace(judgement, verdict="known_deviation", note=note)
         except LiteralError as fault:
@@ -109,15 +98,13 @@ def faults_of(deviations: Sequence[Deviation], cases: Sequence[Case]) -> list[st
     return found
 
 
-def _is_documented(
-    judgement: Judgement, deviation: Deviation, answer: Answer, declared: Declared, bounds: Bounds
-) -> bool:
+def _is_documented(judgement: Judgement, deviation: Deviation, evidence: Evidence) -> bool:
     """Whether the answer is exactly what the deviation says, and conforms everywhere else."""
     if judgement.verdict == "unsupported":
         return deviation.kind == "unsupported"
     if deviation.kind == "unsupported" and not deviation.answer:
         return all(mismatch.kind == "error" for mismatch in judgement.mismatches)
-    facts = compare(answer, declared, bounds)
+    facts = compare(evidence.answer, evidence.declared(deviation.answer), evidence.bounds)
     return not facts.mismatches and facts.compared > 0
 
 

@@ -14,8 +14,8 @@ from conformance.closing import Word
 from conformance.corpus.language.case import Case
 from conformance.targets.specification import name_of
 from conformance.verdicts.departures import Departure
+from conformance.verdicts.judge import Verdict
 from conformance.verdicts.results import FAULTS, ORACLE_LABEL, RAN, SHORTFALLS
-from conformance.verdicts.verdicts import Verdict
 
 Standing: TypeAlias = Literal["known", "worse", "better", "new case"]
 """What a cell is beside the baseline; a cell of which nothing is to be said has no standing."""

@@ -15,7 +15,7 @@ from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.language.lowering import Lowered, lower
 from conformance.targets.specification import name_of
 from conformance.verdicts.deviations import Deviation, apply
-from conformance.verdicts.verdicts import Judgement, Verdict, judge
+from conformance.verdicts.judge import Evidence, Judgement, Verdict, judge
 
 if TYPE_CHECKING:
     from conformance.verdicts.baseline import Against
@@ -204,11 +204,9 @@ class Reviewer:
     def _judged(self, event: Answered) -> Judged:
         cell = event.cell
         case = self._cases[self._position[cell.case]]
-        lowered = lower(case, cell.mode)
         oracle = None if cell.target == ORACLE_LABEL else self._oracle[cell.case]
-        given = (case, cell.mode, event.answer, oracle, lowered)
-        covering = self._covering(cell)
-        return self._kept(event, apply(judge(*given), covering, *given))
+        evidence = Evidence(case, cell.mode, event.answer, oracle, lower(case, cell.mode))
+        return self._kept(event, apply(judge(evidence), self._covering(cell), evidence))
 
     def _kept(self, event: Answered, judgement: Judgement) -> Judged:
         case = self._cases[self._position[event.cell.case]]

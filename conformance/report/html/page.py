@@ -38,8 +38,8 @@ from conformance.report.summary import (
 from conformance.report.tables import counted
 from conformance.text import printable
 from conformance.verdicts.difference import changes_between_versions
+from conformance.verdicts.judge import Verdict
 from conformance.verdicts.results import Judged, Results
-from conformance.verdicts.verdicts import Verdict
 
 FOLDER = Path(__file__).parent
 MOST_BLOCKS = 1_000

@@ -54,99 +54,96 @@ class Judgement:
     witnesses: tuple[str, ...] = ()
 
 
-def judge(
-    case: Case,
-    mode: str,
-    answer: Answer,
-    oracle: Answer | None,
-    program: Lowered,
-    *,
-    k: float | None = None,
-) -> Judgement:
-    """The verdict of one cell.
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the verdict of a cell is made of: the case, and what was answered.
 
-    Args:
-        case: The case, with its expectations.
-        mode: The mode in which the target ran it.
-        answer: What the target gave.
-        oracle: What the reference gave; None where the target is the reference. Where the oracle
-            does not support the program, the declaration judges alone.
-        program: What ran: its number of operations is for the bound, its steps for errors.
-        k: What the catalogue of operations publishes for this program instead of K = 16.
+    `answer` is what the target gave when it ran `program` in `mode`, and `oracle` what the
+    reference gave: None where the target is the reference. Where the oracle does not support the
+    program, the declaration judges alone.
+    """
+
+    case: Case
+    mode: str
+    answer: Answer
+    oracle: Answer | None
+    program: Lowered
+
+    @property
+    def bounds(self) -> Bounds:
+        """How far a float may be off in this mode, for a program of this length."""
+        return bounds_for(self.mode, self.program.operations)
+
+    def declared(self, departing: Mapping[str, Expectation] | None = None) -> Declared:
+        """What the case declares of the mode, with what the oracle says beside it.
+
+        With the answers of `departing` names in the place of the case's, the oracle's own values do
+        not bind. Without an oracle the target is the oracle, which gives literals their dtype.
+        """
+        case, program = self.case, self.program
+        expectations = {**case.expectations_in(self.mode), **(departing or {})}
+        if self.oracle is None:
+            return Declared(expectations, program, warns=case.warns)
+        seconded = () if departing else expectations.keys() - self.overridden
+        told = told_by(self.oracle, program)
+        return Declared(expectations, program, told, seconded, dtypes_named(case), case.warns)
+
+    @property
+    def overridden(self) -> set[str]:
+        """The names that the oracle, whose mode is eager, does not speak for in this mode."""
+        return {*self.case.overrides_in("eager"), *self.case.overrides_in(self.mode)}
+
+
+def judge(evidence: Evidence) -> Judgement:
+    """The verdict of one cell.
 
     Edges: an `adapter_error` is `error`, for the oracle `bad_case`; a case that compares nothing is
     `bad_case`, or `not_applicable` where the oracle is its only witness and the target is the
     oracle. Never raises for what an answer holds.
     """
-    if mode in case.not_applicable:
-        return Judgement("not_applicable", note=case.not_applicable[mode])
+    case, answer = evidence.case, evidence.answer
+    if evidence.mode in case.not_applicable:
+        return Judgement("not_applicable", note=case.not_applicable[evidence.mode])
     if answer.outcome != "answered":
         return Judgement(OF_OUTCOME[answer.outcome], note=clean(answer.detail))
-    bounds = bounds_for(mode, program.operations, k)
     try:
-        if oracle is None:
-            return _by_declaration(answer, declared_of(case, mode, program, None), bounds)
-        contradiction = _contradiction(case, mode, oracle, program, k)
-        if contradiction is not None:
-            return contradiction
-        return _by_both(answer, declared_of(case, mode, program, oracle), oracle, bounds)
+        if evidence.oracle is None:
+            return _by_declaration(evidence)
+        return _contradiction(evidence, evidence.oracle) or _by_both(evidence, evidence.oracle)
     except LiteralError as fault:
         return Judgement("bad_case", note=f"the expectation is at fault: {fault}")
 
 
-def declared_of(
-    case: Case,
-    mode: str,
-    program: Lowered,
-    oracle: Answer | None,
-    departing: Mapping[str, Expectation] | None = None,
-) -> Declared:
-    """What a case declares of a mode, with what the oracle says beside it.
-
-    With the answers of `departing` names in the place of the case's, the oracle's own values do
-    not bind. Without an oracle the target is the oracle, which gives literals their dtype itself.
-    """
-    expectations = {**case.expectations_in(mode), **(departing or {})}
-    if oracle is None:
-        return Declared(expectations, program, warns=case.warns)
-    overridden = {*case.overrides_in("eager"), *case.overrides_in(mode)}
-    seconded = () if departing else [name for name in expectations if name not in overridden]
-    told = told_by(oracle, program)
-    return Declared(expectations, program, told, seconded, dtypes_named(case), case.warns)
-
-
-def _by_declaration(answer: Answer, declared: Declared, bounds: Bounds) -> Judgement:
-    facts = compare(answer, declared, bounds)
+def _by_declaration(evidence: Evidence) -> Judgement:
+    facts = compare(evidence.answer, evidence.declared(), evidence.bounds)
     if facts.unspoken and not facts.compared:
         return Judgement("not_applicable", note="the oracle is the only witness of this case")
     return _judgement(facts, facts.notes)
 
 
-def _by_both(answer: Answer, declared: Declared, oracle: Answer, bounds: Bounds) -> Judgement:
-    facts = compare(answer, declared, bounds)
+def _by_both(evidence: Evidence, oracle: Answer) -> Judgement:
+    facts = compare(evidence.answer, evidence.declared(), evidence.bounds)
     if facts.unspoken:
         return Judgement("bad_case", note="; ".join(facts.notes))
     silent = [f"the oracle has no answer: {oracle.outcome}"] if oracle.outcome != "answered" else []
     return _judgement(facts, [*facts.notes, *silent])
 
 
-def _contradiction(
-    case: Case, mode: str, oracle: Answer, program: Lowered, k: float | None
-) -> Judgement | None:
+def _contradiction(evidence: Evidence, oracle: Answer) -> Judgement | None:
     """Where the oracle is no witness, or contradicts the declaration: the case is at fault."""
     if oracle.outcome in ("crash", "timeout", "adapter_error"):
         how = f"{oracle.outcome} {clean(oracle.detail)}".strip()
         return Judgement("bad_case", note=f"the oracle did not answer: {how}")
     if oracle.outcome != "answered":
         return None
-    overridden = {*case.overrides_in("eager"), *case.overrides_in(mode)}
+    program = evidence.program
     expectations = {
         name: expected
-        for name, expected in case.expect.items()
-        if name not in overridden and not isinstance(expected, ExpectedOracle)
+        for name, expected in evidence.case.expect.items()
+        if name not in evidence.overridden and not isinstance(expected, ExpectedOracle)
     }
     declared = Declared(expectations, program, told_by(oracle, program))
-    facts = compare(oracle, declared, bounds_for("eager", program.operations, k))
+    facts = compare(oracle, declared, bounds_for("eager", program.operations))
     if not facts.mismatches:
         return None
     names = ", ".join(dict.fromkeys(mismatch.name for mismatch in facts.mismatches))

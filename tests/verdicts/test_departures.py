@@ -7,9 +7,9 @@ import pytest
 from conformance.answers.answer import Answer
 from conformance.corpus.language.case import ExpectedNone, ExpectedTensor
 from conformance.verdicts.deviations import Deviation, apply, faults_of
-from conformance.verdicts.verdicts import judge
-
-from .wire import NONE, PLACE, answered, case, error, tensor
+from conformance.verdicts.judge import judge
+from tests.answers.wire import NONE, PLACE, answered, case, error, tensor
+from tests.verdicts.making import evidence
 
 CASE = case({"g": ExpectedTensor(6.0), "h": ExpectedNone()})
 ORACLE = answered(g=tensor(6.0), h=NONE)
@@ -29,8 +29,8 @@ DEVIATION = Deviation(
 
 
 def applied(answer, *deviations, the_case=CASE, oracle=ORACLE):
-    judgement = judge(the_case, "eager", answer, oracle, 1, {})
-    return apply(judgement, deviations, the_case, "eager", answer, oracle, 1, {})
+    given = evidence(the_case, answer, oracle)
+    return apply(judge(given), deviations, given)
 
 
 def test_exactly_the_documented_answer_is_a_known_deviation():
@@ -76,7 +76,7 @@ def test_one_of_several_deviations_is_enough():
 
 @pytest.mark.parametrize("outcome", ["crash", "timeout", "adapter_error", "not_run"])
 def test_a_deviation_covers_no_crash_and_nothing_that_did_not_run(outcome):
-    judgement = judge(CASE, "eager", Answer(outcome), ORACLE, 1, {})
+    judgement = judge(evidence(CASE, Answer(outcome), ORACLE))
     assert applied(Answer(outcome), DEVIATION) == judgement
 
 

@@ -17,10 +17,9 @@ from conformance.corpus.language.case import (
     ExpectedTensor,
     Input,
 )
-from conformance.verdicts.verdicts import Verdict, dtypes_named, judge
-
-from .strategies import ERRORS, JSON, OBSERVATIONS, UNHURRIED, damaged
-from .wire import (
+from conformance.verdicts.judge import Verdict, dtypes_named, judge
+from tests.answers.strategies import ERRORS, JSON, OBSERVATIONS, UNHURRIED, damaged
+from tests.answers.wire import (
     NONE,
     NOT_OBSERVED,
     NOT_REACHED,
@@ -32,6 +31,7 @@ from .wire import (
     slices,
     tensor,
 )
+from tests.verdicts.making import evidence
 
 SIX = ExpectedTensor(6.0)
 RIGHT = answered(g=tensor(6.0))
@@ -40,8 +40,8 @@ RAISES = ExpectedError("LookupError", "no gradient")
 LOOKUP = error("LookupError", "no gradient for y", "y")
 
 
-def judged(the_case, answer, oracle=RIGHT, mode="eager", op_count=1, dependencies=None, **options):
-    return judge(the_case, mode, answer, oracle, op_count, dependencies or {}, **options)
+def judged(the_case, answer, oracle=RIGHT, mode="eager", operations=1, dependencies=None):
+    return judge(evidence(the_case, answer, oracle, mode, operations, dependencies))
 
 
 def test_a_right_answer_passes_by_both_witnesses():
@@ -278,9 +278,8 @@ def test_a_python_scalar_is_the_same_fact_as_the_oracles_tensor():
 
 def test_the_bound_is_that_of_the_mode_and_of_the_length_of_the_program():
     off = answered(g=tensor(6.0 * (1 + 32 * 2.0**-23)))
-    for mode, op_count, verdict in (("eager", 5, "fail"), ("eager", 6, "pass"), ("xla", 1, "pass")):
-        assert judged(case({"g": SIX}), off, mode=mode, op_count=op_count).verdict == verdict
-    assert judged(case({"g": SIX}), off, k=64).verdict == "pass"
+    for mode, length, due in (("eager", 5, "fail"), ("eager", 6, "pass"), ("xla", 1, "pass")):
+        assert judged(case({"g": SIX}), off, mode=mode, operations=length).verdict == due
 
 
 def test_the_dtypes_that_a_case_names():
@@ -325,5 +324,5 @@ def test_a_step_that_binds_several_names_is_met_by_each_of_them():
     ending = error("ValueError", "no", "u")
     answer = answered(error=ending, g={"kind": "not_reached"})
     relied = {"g": frozenset({"u, v", "g"})}
-    assert judge(the_case, "call", answer, None, 1, relied).verdict == "pass"
-    assert judge(the_case, "call", answer, None, 1, {"g": frozenset({"w", "g"})}).verdict == "fail"
+    assert judged(the_case, answer, None, "call", 1, relied).verdict == "pass"
+    assert judged(the_case, answer, None, "call", 1, {"g": frozenset({"w", "g"})}).verdict == "fail"
