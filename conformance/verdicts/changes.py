@@ -42,7 +42,12 @@ REWORDED = "message"
 KINDS: tuple[str, ...] = ("outcome", *get_args(MismatchClass), REWORDED, "")
 RELEASED = "tensorflow"
 """The target whose version says which implementation it is."""
-SURROUNDINGS = {"python": "Python", "numpy": "numpy", "platform": "platform"}
+SURROUNDINGS = {
+    "python": "Python",
+    "numpy": "numpy",
+    "distribution": "distribution",
+    "platform": "platform",
+}
 
 
 @dataclass(frozen=True)

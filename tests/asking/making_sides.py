@@ -16,6 +16,7 @@ ABOUT = {
     "version": "2.21.0",
     "python": "3.11.7",
     "numpy": "2.4.6",
+    "distribution": "tensorflow-cpu",
     "packages": {"keras": "3.12.0"},
     "platform": "Linux x86_64",
 }

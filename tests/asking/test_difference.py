@@ -47,6 +47,7 @@ def test_an_unknown_version_is_another_implementation_whatever_else_differs(miss
     [
         ({"python": "3.12.1"}, "Python 3.11.7 -> 3.12.1"),
         ({"numpy": "1.26.4"}, "numpy 2.4.6 -> 1.26.4"),
+        ({"distribution": "tensorflow"}, "distribution tensorflow-cpu -> tensorflow"),
         ({"platform": "Darwin arm64"}, "platform Linux x86_64 -> Darwin arm64"),
         ({"packages": {"keras": "2.15.0"}}, "keras 3.12.0 -> 2.15.0"),
         ({"packages": {}}, "keras 3.12.0 -> none"),
@@ -62,7 +63,9 @@ def test_the_same_version_elsewhere_is_another_environment(part, cause):
     assert change.cause == f"tensorflow 2.21.0; {cause}"
 
 
-@pytest.mark.parametrize("part", [{"packages": None}, {"packages": ["keras"]}, {"numpy": None}])
+@pytest.mark.parametrize(
+    "part", [{"packages": None}, {"packages": ["keras"]}, {"numpy": None}, {"distribution": ""}]
+)
 def test_what_one_side_does_not_know_does_not_speak_for_the_environment(part):
     assert kind(OLD, side(cell(2.0), about=about(**part))) == "unstable"
 

@@ -9,6 +9,8 @@ import sys
 import traceback
 from importlib import metadata
 
+COMPANIONS = ("keras", "keras-nightly", "tf-keras", "tf-nightly", "ml-dtypes", "protobuf")
+
 
 def load_target(request: dict) -> tuple:
     """The target's namespace and what to tell the host of it; None and an error if it fails."""
@@ -48,12 +50,41 @@ def quieten(target) -> None:
 def packages() -> dict:
     """The versions of what a framework's answers depend on, where it is installed."""
     found = {}
-    for name in ("keras", "tf-keras", "ml-dtypes", "protobuf"):
+    for name in COMPANIONS:
         try:
             found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
     return found
+
+
+def distribution(module: str) -> str:
+    """What a module's top-level package was installed from, such as tensorflow-cpu; or nothing."""
+    names = {one.metadata["Name"] for one in _distributions_of(module.partition(".")[0])}
+    return ", ".join(sorted(name.lower().replace("_", "-") for name in names if name))
+
+
+def _distributions_of(package: str) -> list:
+    """The distributions beside a loaded top-level package that list it as their own.
+
+    Python 3.9 has no packages_distributions, which would also read every other folder.
+    """
+    file = getattr(sys.modules.get(package), "__file__", None) or ""
+    if os.path.basename(file) != "__init__.py":
+        return []
+    beside = metadata.distributions(path=[os.path.dirname(os.path.dirname(file))])
+    return [one for one in beside if _holds(one, package)]
+
+
+def _holds(distribution, package: str) -> bool:
+    try:
+        names = distribution.read_text("top_level.txt")
+        if names is not None:
+            return package in names.split()
+        files = distribution.read_text("RECORD") or ""
+    except (OSError, ValueError):  # a distribution of which only a part is left
+        return False
+    return f"\n{package}/" in f"\n{files}"
 
 
 def digest(module: str) -> str:
@@ -74,6 +105,7 @@ def describe(target, request: dict) -> dict:
         "version": str(getattr(target, "__version__", "")),
         "python": platform.python_version(),
         "numpy": numpy.__version__,
+        "distribution": distribution(request["module"]),
         "packages": packages(),
         "digest": digest(request["module"]),
         "platform": f"{platform.system()} {platform.machine()}",

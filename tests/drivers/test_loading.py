@@ -1,0 +1,79 @@
+"""What a worker says of the target that it loaded: what it was installed from, and with what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.asking.session import Session
+from conformance.targets.specification import Target
+
+
+def install(site: Path, name: str, version: str, **files: str) -> None:
+    """Put a distribution's metadata into a folder, as an installer does."""
+    folder = site / f"{name.replace('-', '_')}-{version}.dist-info"
+    folder.mkdir()
+    content = {"METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", **files}
+    for file, text in content.items():
+        (folder / file.replace("_txt", ".txt")).write_text(text, encoding="utf-8")
+
+
+def about(site: Path, module: str = "framework") -> dict[str, Any]:
+    session = Session(Target("framework", module, ("eager",), path=(str(site),)))
+    try:
+        return dict(session.start())
+    finally:
+        session.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A folder with a framework of one package and one module."""
+    (tmp_path / "framework").mkdir()
+    (tmp_path / "framework" / "__init__.py").touch()
+    (tmp_path / "framework" / "core.py").touch()
+    install(tmp_path, "another", "3.0", top_level_txt="another\n", RECORD="framework/x.py,,\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"top_level_txt": "framework\nframework_extra\n"},
+        {"RECORD": "a.py,,\nframework/__init__.py,,\n"},
+        {"RECORD": "framework/__init__.py,,\n"},
+    ],
+)
+@pytest.mark.parametrize("module", ["framework", "framework.core"])
+def test_a_framework_is_found_in_the_distribution_that_lists_it(
+    site: Path, files: dict[str, str], module: str
+) -> None:
+    install(site, "Frame_Work-cpu", "1.2", **files)
+    assert about(site, module)["distribution"] == "frame-work-cpu"
+
+
+@pytest.mark.parametrize("files", [{}, {"RECORD": "other/framework/x.py,,\n"}])
+def test_a_framework_that_none_lists_has_no_distribution(site: Path, files: dict[str, str]) -> None:
+    install(site, "framework", "1.2", **files)
+    assert about(site)["distribution"] == ""
+
+
+def test_a_distribution_of_which_a_part_is_left_costs_nothing(site: Path) -> None:
+    install(site, "framework", "1.2", top_level_txt="framework\n")
+    for name in ("broken", "worse"):
+        (site / f"{name}-1.0.dist-info").mkdir()
+    (site / "broken-1.0.dist-info" / "top_level.txt").write_bytes(b"\xff\xfe\n")
+    assert about(site)["distribution"] == "framework"
+
+
+def test_a_file_of_a_users_own_has_no_distribution(tmp_path: Path) -> None:
+    (tmp_path / "tape.py").touch()
+    assert about(tmp_path, str(tmp_path / "tape.py"))["distribution"] == ""
+
+
+@pytest.mark.parametrize("name", ["keras-nightly", "tf-keras", "tf-nightly"])
+def test_the_companions_of_tensorflow_are_recorded(site: Path, name: str) -> None:
+    install(site, name, "3.16.0.dev2026")
+    assert about(site)["packages"][name] == "3.16.0.dev2026"
