@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from reference_impl import nest
+from reference_impl.graph import running_graph
+from reference_impl.ops.passing import stop_gradient
 from reference_impl.ops.shape import stack, unstack
 from reference_impl.tensor import Tensor, convert_to_tensor
 
@@ -76,15 +78,26 @@ def while_loop(
     maximum_iterations: Any = None,
     name: str | None = None,
 ) -> Any:
-    """Return the loop variables after running `body` while `cond` holds."""
+    """Return the loop variables after running `body` while `cond` holds.
+
+    **Edges**: in a function, `back_prop=False` leaves the results unconnected.
+    **Errors**: a body that returns another structure is a TypeError or ValueError; a list for a
+    tuple only where `maximum_iterations` is given, and in a function not even there.
+    """
+    in_function = running_graph() is not None
     values = nest.map_structure(_converted, loop_vars)
     iterations = 0
     while (maximum_iterations is None or iterations < int(maximum_iterations)) and cond(*values):
-        result = body(*values)
-        result = result if isinstance(result, (list, tuple)) else (result,)
-        values = nest.pack_sequence_as(loop_vars, nest.flatten(result))
+        values = body(*values)
+        if in_function:
+            values = nest.pack_sequence_as(loop_vars, nest.flatten(values))
+        elif maximum_iterations is None:
+            nest.assert_same_structure(list(loop_vars), list(values))
+        else:
+            nest.assert_same_structure(loop_vars, values)
         iterations += 1
-    return nest.map_structure(_converted, values)
+    values = nest.map_structure(_converted, values)
+    return values if back_prop or not in_function else nest.map_structure(stop_gradient, values)
 
 
 def _converted(value: Any) -> Tensor:

@@ -63,7 +63,8 @@ def batch_jacobian(
 
     **Edges**: unconnected is zeros, whatever is asked for. If examples do depend on each other,
     the result is summed over the batch of the target: check with `jacobian`.
-    **Errors**: a rank below 2, or batches that differ, are a ValueError.
+    **Errors**: a rank below 2, or batches that differ, are a ValueError; `parallel_iterations` of
+    an ordinary tape is a RuntimeError.
     **Source**: TF 2.21 backprop.py `batch_jacobian`; contract part 1, lines 126 to 129.
     """
     _refuse_used(self, "tocompute")  # sic: TensorFlow's text lacks the blank
@@ -78,6 +79,11 @@ def batch_jacobian(
     with nullcontext() if self.is_recording else self:
         flat = OPERATORS["reshape"](target, [batch, row_size])
     _refuse_loop(self, experimental_use_pfor, "batch_jacobian")
+    if parallel_iterations is not None and not self.is_persistent:
+        raise RuntimeError(
+            "GradientTape must be created with persistent=True to compute the batch_jacobian with "
+            "parallel_iterations."
+        )
     columns = np.eye(row_size, dtype=flat.array.dtype)[:, np.newaxis, :].repeat(batch, axis=1)
     [rows] = _query(self, flat, [source], columns, unconnected_gradients)
     shape = (*target_shape, *source_shape[1:])

@@ -41,6 +41,7 @@ Rule = Callable[..., Sequence[Any]]
 NUMBERS = "fciu"
 FLOATING = "fc"
 REAL = "f"
+BOOLEANS = "b"
 ANY = ""
 
 

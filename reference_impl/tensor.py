@@ -16,6 +16,7 @@ import numpy as np
 from reference_impl import dtypes, nest, recording
 from reference_impl.arrays import Array, array_of
 from reference_impl.dtypes import DType, as_dtype
+from reference_impl.errors import InvalidArgumentError
 from reference_impl.operators import OPERATORS, Operators
 from reference_impl.tensor_shape import TensorShape
 
@@ -197,7 +198,7 @@ class Variable(Operators):
 
     def assign(self, value: Any, use_locking: bool = False, name: Any = None) -> Variable:
         """Replace the value. State stops gradients: nothing is recorded (line 74)."""
-        tensor = self._operand(value)
+        tensor = convert_to_tensor(value, dtype=self.dtype)
         if tensor.array.shape != self.handle.array.shape:
             raise ValueError(
                 f"Cannot assign value to variable ' {self.name}': Shape mismatch."
@@ -207,18 +208,25 @@ class Variable(Operators):
         return self._updated(tensor.array)
 
     def assign_add(self, delta: Any, use_locking: bool = False, name: Any = None) -> Variable:
-        """Add `delta` to the value; not recorded."""
-        return self._updated(self.handle.array + self._operand(delta).array)
+        """Add `delta`, which has the variable's shape, to the value; not recorded."""
+        return self._updated(self.handle.array + self._change(delta))
 
     def assign_sub(self, delta: Any, use_locking: bool = False, name: Any = None) -> Variable:
-        """Subtract `delta` from the value; not recorded."""
-        return self._updated(self.handle.array - self._operand(delta).array)
+        """Subtract `delta`, which has the variable's shape, from the value; not recorded."""
+        return self._updated(self.handle.array - self._change(delta))
 
-    def _operand(self, value: Any) -> Tensor:
-        return convert_to_tensor(value, dtype=self.dtype)
+    def _change(self, delta: Any) -> Array:
+        tensor = convert_to_tensor(delta, dtype=self.dtype)
+        if tensor.array.shape != self.handle.array.shape:
+            raise InvalidArgumentError(
+                f"Cannot update variable with shape {self.shape.as_list()} using a Tensor with "
+                f"shape {tensor.shape.as_list()}, shapes must be equal."
+            )
+        return tensor.array
 
     def _updated(self, array: Array) -> Variable:
         """Return a second name for the same handle, as TensorFlow's assignments do."""
+        recording.variable_accessed(self)
         self.handle.array = np.asarray(array)
         alias = Variable.__new__(Variable)
         alias.__dict__.update(self.__dict__)

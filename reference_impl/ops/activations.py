@@ -256,7 +256,7 @@ def selu_grad_vjp(ct: Tensor, _out: Tensor, ct_in: Tensor, out: Tensor) -> Cts:
 
 @primitive("Softmax", REAL)
 def _softmax(x: Array) -> Array:
-    shifted = np.exp(x - np.max(x, axis=-1, keepdims=True))
+    shifted = np.exp(x - np.max(x, axis=-1, keepdims=True, initial=-np.inf))
     return np.asarray(shifted / np.sum(shifted, axis=-1, keepdims=True))
 
 
@@ -268,7 +268,7 @@ def softmax_vjp(ct: Tensor, out: Tensor, _x: Tensor) -> Cts:
 
 @primitive("LogSoftmax", REAL)
 def _log_softmax(x: Array) -> Array:
-    shifted = x - np.max(x, axis=-1, keepdims=True)
+    shifted = x - np.max(x, axis=-1, keepdims=True, initial=-np.inf)
     return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True)))
 
 

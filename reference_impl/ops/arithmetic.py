@@ -18,7 +18,7 @@ from reference_impl.ops.complex_numbers import cast, conj
 from reference_impl.ops.elementwise import log
 from reference_impl.ops.nondifferentiable import not_equal, ones_like, zeros_like
 from reference_impl.ops.selection import where
-from reference_impl.rules import FLOATING, primitive, to_tensors, vjp_of
+from reference_impl.rules import BOOLEANS, FLOATING, NUMBERS, primitive, to_tensors, vjp_of
 from reference_impl.tensor import Tensor
 
 Cts = tuple[Tensor | None, ...]
@@ -51,9 +51,9 @@ def subtract_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
     return ct, -ct
 
 
-@primitive("Mul")
+@primitive("Mul", NUMBERS + BOOLEANS)
 def multiply(x: Array, y: Array) -> Array:
-    """Return x * y."""
+    """Return x * y; of two booleans their conjunction, as Python's operator does in TensorFlow."""
     return x * y
 
 

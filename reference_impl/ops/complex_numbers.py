@@ -12,7 +12,7 @@ import numpy as np
 from reference_impl.arrays import Array
 from reference_impl.dtypes import DIFFERENTIABLE_KINDS, as_dtype, float8_e5m2
 from reference_impl.rules import ANY, primitive, vjp_of
-from reference_impl.tensor import Tensor, convert_to_tensor
+from reference_impl.tensor import Tensor, Variable, convert_to_tensor
 
 Cts = tuple[Tensor | None, ...]
 
@@ -45,10 +45,14 @@ def cast_vjp(ct: Tensor, _out: Tensor, x: Tensor, *, dtype: Any) -> Cts:
     return (None,)
 
 
-def cast(x: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """Return x in another dtype; complex to real drops the imaginary part."""
-    x, wanted = convert_to_tensor(x), as_dtype(dtype).numpy_dtype
-    return x if x.array.dtype == wanted else _cast(x, dtype=wanted)
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """Return x in another dtype; complex to real drops the imaginary part.
+
+    **Edges**: a tensor or variable of this dtype already is returned as it is.
+    """
+    wanted = as_dtype(dtype)
+    x = x if isinstance(x, Variable) else convert_to_tensor(x)
+    return x if x.dtype is wanted else _cast(x, dtype=wanted.numpy_dtype)
 
 
 @primitive("Conj", ANY)

@@ -109,6 +109,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
 @primitive("GatherV2", ANY)
 def _gather(x: Array, *, indices: Array, axis: int, batch_dims: int) -> Array:
     """Take along `axis`; the first `batch_dims` axes of x and indices run together."""
+    axis %= x.ndim
     if indices.size and not 0 <= indices.min() <= indices.max() < x.shape[axis]:
         bad = int(indices.ravel()[np.argmax((indices < 0) | (indices >= x.shape[axis]))])
         raise InvalidArgumentError(f"indices = {bad} is not in [0, {x.shape[axis]})", "GatherV2")
@@ -126,7 +127,7 @@ def _gather_grad(
     ct: Array, *, indices: Array, axis: int, batch_dims: int, shape: tuple[int, ...]
 ) -> Array:
     """Add ct up at the places where `_gather` read; the transpose of `_gather`."""
-    out = np.zeros(shape, ct.dtype)
+    out, axis = np.zeros(shape, ct.dtype), axis % len(shape)
     if batch_dims:
         for i in builtins.range(len(out)):
             out[i] = _gather_grad.forward(
@@ -142,7 +143,10 @@ def _gather_grad(
 def gather_vjp(
     ct: Tensor, _out: Tensor, x: Tensor, *, indices: Array, axis: int, batch_dims: int
 ) -> Cts:
-    """Axis 0: IndexedSlices of ct at the indices, nothing combined. Other axes: dense, added up."""
+    """Axis 0: IndexedSlices of ct at the indices, nothing combined. Other axes: dense, added up.
+
+    **Edges**: the first axis, counted from the end, is another axis.
+    """
     shape = x.array.shape
     if axis == 0:
         values = reshape(ct, (indices.size, *shape[1:]))
@@ -176,7 +180,7 @@ def gather(
     """Return the slices of `params` at `indices` along an axis (default: the first after batch)."""
     x, where_to_read = convert_to_tensor(params), convert_to_tensor(indices)
     batch = int(batch_dims) % max(where_to_read.ndim, 1) if batch_dims else 0
-    along = batch if axis is None else int(axis) % max(x.ndim, 1)
+    along = batch if axis is None else int(axis)
     return _gather(x, indices=where_to_read.array, axis=along, batch_dims=batch)
 
 
@@ -193,6 +197,8 @@ def _dense_shape(shape: tuple[int, ...]) -> Tensor:
 def _segment_sum(values: Array, *, indices: Array, rows: int) -> Array:
     out = np.zeros((rows, *values.shape[indices.ndim :]), values.dtype)
     kept = indices >= 0
+    if indices.max(initial=-1) >= rows:
+        raise ValueError(f"segment ids {indices.tolist()} are not all below {rows}")
     np.add.at(out, indices[kept], values[kept])
     return out
 
@@ -265,22 +271,23 @@ def densify(slices: IndexedSlices) -> Tensor:
 # ----- N-dimensional indices -----
 
 
-def _columns(indices: Array) -> tuple[Array, ...]:
+def columns(indices: Array, shape: tuple[int, ...]) -> tuple[Array, ...]:
+    """Return index vectors as one array of indices for each axis. **Errors**: one out of bounds."""
+    bounds = np.asarray(shape[: indices.shape[-1]])
+    if indices.size and np.any((indices < 0) | (indices >= bounds)):
+        raise ValueError(f"indices {indices.tolist()} are not all inside {list(shape)}")
     return tuple(np.moveaxis(indices, -1, 0))
 
 
 @primitive("GatherNd", ANY)
 def _gather_nd(x: Array, *, indices: Array) -> Array:
-    try:
-        return x[_columns(indices)]
-    except IndexError as error:
-        raise InvalidArgumentError(f"indices out of bounds: {error}", "GatherNd") from error
+    return np.asarray(x[columns(indices, x.shape)])
 
 
 @primitive("ScatterNd", ANY)
 def _scatter_nd(updates: Array, *, indices: Array, shape: tuple[int, ...]) -> Array:
     out = np.zeros(shape, updates.dtype)
-    np.add.at(out, _columns(indices), updates)
+    np.add.at(out, columns(indices, shape), updates)
     return out
 
 
@@ -315,7 +322,7 @@ def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) 
 @primitive("TensorScatterUpdate", ANY)
 def _scatter_update(x: Array, updates: Array, *, indices: Array) -> Array:
     out = x.copy()
-    out[_columns(indices)] = updates
+    out[columns(indices, x.shape)] = updates
     return out
 
 

@@ -53,33 +53,21 @@ def minimum_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
     return where(x_is_chosen, ct, zeros_like(ct)), where(x_is_chosen, zeros_like(ct), ct)
 
 
-@primitive("ClipByValue")
-def _clip_by_value(x: Array, low: Array, high: Array) -> Array:
-    if np.broadcast_shapes(x.shape, low.shape, high.shape) != x.shape:
-        raise ValueError("the bounds must broadcast to the shape of the clipped tensor")
-    return np.maximum(np.minimum(x, high), low)
-
-
-@vjp_of(_clip_by_value, broadcasts=True)
-def clip_by_value_vjp(ct: Tensor, _out: Tensor, x: Tensor, low: Tensor, high: Tensor) -> Cts:
-    """Ct goes to low where x < low, to high where x > high, else to x.
-
-    **Ties**: at either bound all of ct goes to x. **Edges**: low beats high if they are crossed.
-    """
-    below, above = x.array < low.array, x.array > high.array
-    zero = zeros_like(ct)
-    return (
-        where(below | above, zero, ct),
-        where(below, ct, zero),
-        where(above & ~below, ct, zero),
-    )
-
-
 def clip_by_value(
     t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
 ) -> Tensor:
-    """Return t, but not less than the one bound nor more than the other."""
-    return _clip_by_value(t, clip_value_min, clip_value_max)
+    """Return t, but not less than the one bound nor more than the other; a composition.
+
+    **Ties**: at either bound all of ct goes to t. **Edges**: the lower of two crossed bounds wins.
+    **Errors**: bounds that would make the result larger than t are a ValueError.
+    """
+    t = convert_to_tensor(t)
+    not_above = minimum(t, clip_value_max)
+    out = maximum(not_above, clip_value_min)
+    for result in (not_above, out):
+        if result.array.shape != t.array.shape:
+            raise ValueError(f"Shapes {t.shape} and {result.shape} are incompatible")
+    return out
 
 
 @primitive("Abs", "fi")

@@ -36,7 +36,10 @@ def _axes(axis: Any, x: Tensor) -> Axes:
     for a in given:
         if not -rank <= a < rank:
             raise_invalid_axis(a, rank)
-    return tuple(sorted({a % rank for a in given}))
+    axes = sorted({a % rank for a in given})
+    if len(axes) < len(given):
+        raise InvalidArgumentError("Invalid reduction arguments: Axes contains duplicate dimension")
+    return tuple(axes)
 
 
 def raise_invalid_axis(axis: int, rank: int) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from reference_impl.arrays import Array
 from reference_impl.ops.arithmetic import divide_no_nan
 from reference_impl.ops.complex_numbers import cast
-from reference_impl.ops.indexing import gather, gather_nd, scatter_nd, unsorted_segment_sum
+from reference_impl.ops.indexing import columns, gather, gather_nd, scatter_nd, unsorted_segment_sum
 from reference_impl.ops.nondifferentiable import equal, ones_like, zeros_like
 from reference_impl.ops.selection import where
 from reference_impl.rules import NUMBERS, primitive, vjp_of
@@ -23,9 +23,11 @@ from reference_impl.tensor import Tensor, convert_to_tensor
 Cts = tuple[Tensor | None, ...]
 
 
-def _by_segment(reduce: Callable[..., Any], x: Array, ids: Array) -> Array:
-    """Reduce the rows of each segment; zeros for a segment without rows."""
-    out = np.zeros((int(ids.max(initial=-1)) + 1, *x.shape[1:]), x.dtype)
+def _by_segment(reduce: Callable[..., Any], x: Array, ids: Array, empty: int = 0) -> Array:
+    """Reduce the rows of each segment; `empty` stands for a segment without rows."""
+    if ids.size and (ids[0] < 0 or np.any(np.diff(ids) < 0)):
+        raise ValueError("segment ids are not increasing")
+    out = np.full((int(ids.max(initial=-1)) + 1, *x.shape[1:]), empty, x.dtype)
     for i in np.unique(ids):
         out[i] = reduce(x[ids == i], axis=0)
     return out
@@ -87,7 +89,7 @@ def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
 
 @primitive("SegmentProd", NUMBERS)
 def _segment_prod(x: Array, *, ids: Array) -> Array:
-    return _by_segment(np.prod, x, ids)
+    return _by_segment(np.prod, x, ids, empty=1)
 
 
 @vjp_of(_segment_prod)
@@ -107,7 +109,7 @@ def segment_prod_vjp(ct: Tensor, out: Tensor, x: Tensor, *, ids: Array) -> Cts:
 
 
 def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    """Return the product of each segment."""
+    """Return the product of each segment; one for a segment without rows."""
     return _segment_prod(data, ids=_ids(segment_ids))
 
 
@@ -117,7 +119,7 @@ def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor
 @primitive("TensorScatterMax", "fiu")
 def _scatter_max(x: Array, updates: Array, *, indices: Array) -> Array:
     out = x.copy()
-    np.maximum.at(out, tuple(np.moveaxis(indices, -1, 0)), updates)
+    np.maximum.at(out, columns(indices, x.shape), updates)
     return out
 
 
@@ -130,7 +132,7 @@ def scatter_max_vjp(ct: Tensor, out: Tensor, x: Tensor, updates: Tensor, *, indi
 @primitive("TensorScatterMin", "fiu")
 def _scatter_min(x: Array, updates: Array, *, indices: Array) -> Array:
     out = x.copy()
-    np.minimum.at(out, tuple(np.moveaxis(indices, -1, 0)), updates)
+    np.minimum.at(out, columns(indices, x.shape), updates)
     return out
 
 

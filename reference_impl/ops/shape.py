@@ -318,11 +318,10 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     stop = convert_to_tensor(stop, dtype_hint=start.dtype)
     count, along = int(num), int(axis) % (start.ndim + 1)
     first, last = expand_dims(start, along), expand_dims(stop, along)
-    if count == 1:
-        return first
     places = np.arange(1, count - 1).reshape([-1 if i == along else 1 for i in _axes_of(first)])
-    step = (last - first) / (count - 1)
-    return concat([first, first + step * places.astype(step.array.dtype), last], along)
+    step = (last - first) / max(count - 1, 1)
+    whole = concat([first, first + step * places.astype(step.array.dtype), last], along)
+    return whole[(builtins.slice(None),) * along + (builtins.slice(count),)]
 
 
 def _axes_of(x: Tensor) -> builtins.range:
