@@ -22,7 +22,7 @@ def script_of(case: Case, lowered: Lowered, mode: str = "eager") -> str:
     parts = [
         _docstring(case, mode),
         "\n".join(imports),
-        *(_definitions("probes") if "alive" in read else []),
+        *(["import gc\nimport weakref", _definition("alive")] if "alive" in read else []),
         "tf.random.set_seed(0)\n" + lowered.source,
         *_call(lowered, mode),
         'for name, value in observed.items():\n    print(f"{name} = {value}")',
@@ -43,16 +43,11 @@ def _call(lowered: Lowered, mode: str) -> list[str]:
     convert = ["case = tf.autograph.to_graph(case)"] if lowered.convert else []
     options = ", jit_compile=True" if mode == "xla" else ""
     call = f"observed = call_in_graph(tf, case, [{inputs}]{options})"
-    return [*_definitions("modes", "call_in_graph"), "\n".join([*convert, call])]
+    return [_definition("call_in_graph"), "\n".join([*convert, call])]
 
 
-def _definitions(module: str, function: str | None = None) -> list[str]:
-    """The text of a worker's module without its docstring, or of one function of it."""
-    text = (INSIDE / f"{module}.py").read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    wanted = [
-        ast.get_source_segment(text, part) or ""
-        for part in tree.body[1:]
-        if function is None or getattr(part, "name", None) == function
-    ]
-    return ["\n".join(wanted) if function is None else "\n\n\n".join(wanted)]
+def _definition(function: str) -> str:
+    """The text of one of the functions by which a worker calls a program."""
+    text = (INSIDE / "modes.py").read_text(encoding="utf-8")
+    parts = (part for part in ast.parse(text).body if getattr(part, "name", None) == function)
+    return ast.get_source_segment(text, next(parts)) or ""

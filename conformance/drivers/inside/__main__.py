@@ -21,7 +21,7 @@ import sys
 # The folder's name is the only one that a target's own imports can meet.
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-from inside import keeper
+from inside import processes
 
 del sys.path[0]
 
@@ -30,10 +30,10 @@ PROTOCOL = 1
 
 def main(incoming: int, outgoing: int) -> None:
     """Serve the host until it goes away."""
-    keeper.fork_worker(incoming, outgoing)
+    processes.fork_worker(incoming, outgoing)
     _be_a_worker(incoming, outgoing)
     # Only now: importing NumPy starts threads, which a fork would lose.
-    from inside import isolation, loading
+    from inside import loading
     from inside.execution import run_cell
 
     def answer(request):
@@ -43,15 +43,15 @@ def main(incoming: int, outgoing: int) -> None:
             leave()  # a target's own fork came back here
         send(outgoing, reply)
 
-    threads = isolation.threads()
+    threads = processes.threads()
     with os.fdopen(incoming, encoding="utf-8") as requests:
         target, about = loading.load_target(json.loads(next(requests)))
-        forks = 0 < isolation.threads() <= threads
+        forks = 0 < processes.threads() <= threads
         send(outgoing, {**about, "protocol": PROTOCOL, "forks": forks})
         for line in requests:
             request = json.loads(line)
             if request["isolated"] and forks:
-                isolation.in_a_fork(answer, request)
+                processes.in_a_fork(answer, request)
             else:
                 answer(request)
     leave()

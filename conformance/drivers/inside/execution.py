@@ -7,7 +7,7 @@ import sys
 import time
 
 import numpy as np
-from inside import modes, probes
+from inside import modes
 from inside.observation import observe, observe_error, placeless
 
 _codes = {}
@@ -36,7 +36,7 @@ class _Cell:
         self.target = target
         self.request = request
         self.file = "<case {}>".format(request["name"])
-        self.namespace = {"tf": target, "np": np, "alive": probes.alive, "__name__": "case"}
+        self.namespace = {"tf": target, "np": np, "alive": modes.alive, "__name__": "case"}
         self.phase = "define"
 
     def run(self):

@@ -1,4 +1,7 @@
-"""How a program is called in each mode."""
+"""How a program is called in each mode, and what it may ask of the process that runs it."""
+
+import gc
+import weakref
 
 
 def call_eager(tf, case, inputs):
@@ -23,3 +26,14 @@ def call_in_graph(tf, case, inputs, **options):
     leaves = tf.nest.flatten(traced[-1])
     flat = [next(results) if isinstance(leaf, returnable) else leaf for leaf in leaves]
     return tf.nest.pack_sequence_as(traced[-1], flat)
+
+
+def alive(value):
+    """A probe of one object's lifetime: call it later to learn whether the object still exists."""
+    reference = weakref.ref(value)
+
+    def probe():
+        gc.collect()
+        return reference() is not None
+
+    return probe

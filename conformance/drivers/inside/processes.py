@@ -1,15 +1,18 @@
-"""The keeper: a small process between the host and its worker, so that nothing outlives a worker.
+"""A worker's processes: its keeper, which ends all that it started, and a fork for one cell alone.
 
-It ends whatever its worker started, daemons included, and then ends the way that its worker did.
-Only Linux can say which processes those are; elsewhere the worker runs without a keeper.
+The keeper stands between host and worker: it ends whatever its worker started, daemons included,
+and then ends the way that its worker did. Only Linux can say which processes those are; elsewhere
+the worker runs without a keeper.
 """
 
 import contextlib
 import ctypes
+import mmap
 import os
 import resource
 import signal
 import sys
+import warnings
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -107,3 +110,33 @@ def end_as(status: int) -> None:
             signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
     os._exit(os.WEXITSTATUS(status))
+
+
+def threads() -> int:
+    """How many threads this process has; 0 where the system does not say, or forking is not safe.
+
+    NumPy's own threads are safe: OpenBLAS ends them before a fork and starts them again after it.
+    """
+    return len(os.listdir("/proc/self/task")) if sys.platform.startswith("linux") else 0
+
+
+def in_a_fork(work, *arguments) -> None:
+    """Have `work` done by a child of this process, and end as the child did where it was not done.
+
+    To import TensorFlow again for each isolated cell would take most of a run. An exit code would
+    not tell: what is tested may end its process with 0 as well.
+    """
+    done = mmap.mmap(-1, 1)
+    worker = os.getpid()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 warns of any thread, of NumPy's too
+        child = os.fork()
+    if child == 0:
+        die_with(worker, signal.SIGKILL)
+        work(*arguments)
+        done[0] = 1
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if not done[0]:
+        end_as(status)
+    done.close()
