@@ -264,9 +264,7 @@ class Session:
         return self._log.read().decode("utf-8", "replace").strip("\0 \n")
 
 
-_LOGGED = re.compile(
-    r"^(?:[A-Z]?\d{4}(?:-\d\d-\d\d)? )?\d\d:\d\d:\d\d\.\d+:? +(?:[A-Z] |\d+ )?(?=\S+:\d+\])"
-)
+_LOGGED = re.compile(r"^[A-Z]?\d[-\d:. ]*(?:[A-Z] )?(?=\S+:\d+\])")
 """What stands before `file.cc:12] message` in the log lines of absl and TensorFlow."""
 _PROCESS = re.compile(r"(?i)\b((?:pid|tid|process|thread)[ =:]*)\d+")
 _FAULT = re.compile(

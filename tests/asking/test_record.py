@@ -16,7 +16,7 @@ from conformance.asking.ask import ORACLE
 from conformance.asking.events import Answered, Cell, TargetFailed, TargetReady
 from conformance.asking.record import RecordError, RecordWriter, read_record
 from conformance.corpus.language.loader import load_text
-from tests.asking.test_run import TEXT
+from tests.asking.making import TEXT
 
 TENSOR = {"kind": "tensor", "dtype": "float32", "shape": [], "data": "AADAQA==", "text": "6.0"}
 ERROR = {"kind": "error", "type": "ValueError", "bases": ["ValueError"], "message": "no"}

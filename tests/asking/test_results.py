@@ -10,7 +10,7 @@ from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, TargetReady
 from conformance.corpus.language.loader import load_text
 from conformance.verdicts.results import ORACLE_LABEL, Results, Reviewer
-from tests.asking.test_run import TEXT
+from tests.asking.making import TEXT
 
 CASES = load_text(TEXT)
 TAPE = "./tape.py"

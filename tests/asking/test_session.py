@@ -12,11 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from conformance.asking.session import Session, WorkerCrashed, WorkerError, WorkerHung
-from conformance.targets.specification import Target, parse_target
+from conformance.asking.session import (
+    Session,
+    WorkerCrashed,
+    WorkerError,
+    WorkerHung,
+    last_words,
+)
+from conformance.targets.specification import parse_target
+from tests.asking.making import broken
 from tests.faults.processes import MARK, left, marked, parent_of
 
-BROKEN = Path(__file__).parent.parent / "broken"
 SOURCE = """x = tf.constant(3.0)
 
 
@@ -40,10 +46,6 @@ def request(source: str = SOURCE, mode: str = "eager") -> dict[str, object]:
         "observe": ["g"],
         "isolated": False,
     }
-
-
-def broken(name: str) -> Target:
-    return parse_target(str(BROKEN / f"{name}.py"))
 
 
 @pytest.fixture
@@ -230,3 +232,43 @@ def test_a_worker_that_prints_without_end_does_not_fill_the_disk(
         assert session.ask(request(source), 20)["error"] is None
     printed = os.stat(f"/proc/{worker_of(mark)}/fd/1")
     assert printed.st_blocks * 512 < 50_000_000
+
+
+LOGS = {
+    "nothing": ("", ""),
+    "a line": ("not a worker\n", "; last output: not a worker"),
+    "tensorflow's log": (
+        "2026-11-22 02:29:01.123456: F tensorflow/core/tensor.cc:733] Check failed: 1 == 2\n",
+        ": tensorflow/core/tensor.cc:733] Check failed: 1 == 2",
+    ),
+    "absl's log": (
+        "F0000 00:00:1763778541.123456   12345 tensor.cc:12] Check failed: dims (0 vs. 1)\n",
+        ": tensor.cc:12] Check failed: dims (0 vs. 1)",
+    ),
+    "absl's other log": (
+        "F1122 02:29:01.123456 12345 tensor.cc:12] Check failed: true\n",
+        ": tensor.cc:12] Check failed: true",
+    ),
+    "a signal": (
+        "*** SIGABRT received by PID 9 (TID 11) on cpu 1 ***\n    @ 0x7f12  abort\n",
+        "; last output: *** SIGABRT received by PID # (TID #) on cpu 1 ***\n    @ #  abort",
+    ),
+    "a traceback": (
+        "noise\nTraceback (most recent call last):\n"
+        + "".join(f'  File "a.py", line {n}, in f\n' for n in range(20))
+        + "pkg.errors.OpError: no kernel\nwhile it ended\n",
+        ": pkg.errors.OpError: no kernel; last output: "
+        + "\n".join(f'  File "a.py", line {n}, in f' for n in range(14, 20))
+        + "\nwhile it ended",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_a_crash_tells_the_exception_and_the_last_lines(name: str) -> None:
+    log, said = LOGS[name]
+    assert last_words(log) == said
+
+
+def test_a_crash_tells_little_of_a_long_log() -> None:
+    assert len(last_words("x" * 100_000 + "\nValueError: " + "y" * 100_000)) < 5_000

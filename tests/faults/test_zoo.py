@@ -15,7 +15,7 @@ from conformance.corpus.language.loader import load_text
 from conformance.report.summary import cell_findings
 from conformance.targets.specification import parse_target
 from conformance.verdicts.results import Judged, Results, Reviewer
-from tests.asking.test_run import TEXT
+from tests.asking.making import TEXT
 from tests.faults.processes import MARK, left
 
 BROKEN = Path(__file__).parent.parent / "broken"

@@ -1,4 +1,4 @@
-"""The oracle as a target that checks each of its answers and says what it found as a warning.
+"""The oracle in float64 as a target that checks each of its answers, and warns of what it found.
 
 Every `gradient`, `jacobian`, `batch_jacobian` and `jvp` is compared with difference quotients of
 what the tape or accumulator was offered. A warning is one line of JSON behind `PREFIX`.
@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import reference_impl
-from conformance.suite.numeric.inside.declared import NotFollowed
-from conformance.suite.numeric.inside.double import widen
+from conformance.suite.numeric.inside.declared import Array, NotFollowed
 from conformance.suite.numeric.inside.notebook import Notebook, notebook_of, take_notes
 from conformance.suite.numeric.inside.question import (
     BatchJacobian,
@@ -29,9 +28,10 @@ from conformance.suite.numeric.inside.question import (
     place_of,
 )
 from reference_impl import nest
+from reference_impl.dtypes import ALL, DType, complex128, float64
 from reference_impl.forward import ForwardAccumulator
 from reference_impl.tape import GradientTape
-from reference_impl.tensor import convert_to_tensor
+from reference_impl.tensor import Tensor, convert_to_tensor
 
 PREFIX = "numeric: "
 """What marks a warning as ours."""
@@ -135,7 +135,35 @@ def _note_tangents() -> None:
     ForwardAccumulator.__init__ = beginning  # type: ignore[method-assign]
 
 
-widen()
+WIDE = {"f": float64, "c": complex128}
+
+
+def _widen() -> None:
+    """Make `tf.float32` mean float64, wherever it was already imported, and widen all births.
+
+    A difference quotient of float32 values has three digits; one of float64 values has twelve.
+    """
+    for dtype in ALL:
+        wide = WIDE.get(dtype.numpy_dtype.kind)
+        if wide is not None and wide is not dtype:
+            for attribute in DType.__slots__:
+                setattr(dtype, attribute, getattr(wide, attribute))
+    born = Tensor.__init__
+
+    def born_wide(self: Tensor, array: Any) -> None:
+        born(self, array)
+        self.array = _widened(self.array)
+
+    Tensor.__init__ = born_wide  # type: ignore[method-assign]
+
+
+def _widened(array: Array) -> Array:
+    """The array in the widest type of its kind."""
+    wide = WIDE.get(array.dtype.kind)
+    return array if wide is None else array.astype(wide.numpy_dtype, copy=False)
+
+
+_widen()
 take_notes()
 _note_tangents()
 _make_checked(GradientTape, "gradient", _reverse(Reverse), "_trace")

@@ -18,48 +18,15 @@ from conformance.asking.events import Answered, TargetFailed, TargetReady
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
 from conformance.targets.specification import Target, parse_target
+from tests.asking.making import BROKEN, TEXT, broken
 
-BROKEN = Path(__file__).parent.parent / "broken"
 CEILING = 120.0
 """Seconds after which something hangs, on a machine that is busy with other things."""
-TEXT = """
-introduction: For tests of running.
-cases:
-  forward:
-    title: No gradient is asked for
-    source: contract/s1
-    inputs: {x: 3.0}
-    run: |
-      y = x * x
-    expect: {y: 9.0}
-  backward:
-    title: A gradient is asked for
-    source: contract/s1
-    inputs: {x: 3.0}
-    run: |
-      with tf.GradientTape() as t:
-          t.watch(x)
-          y = x * x
-      g = t.gradient(y, x)
-    expect: {g: 6.0}
-  forward_again:
-    title: No gradient is asked for, again
-    source: contract/s1
-    inputs: {x: 4.0}
-    not_applicable: {graph: this says so}
-    run: |
-      y = x * x
-    expect: {y: 16.0}
-"""
 
 
 @pytest.fixture
 def cases() -> list[Case]:
     return load_text(TEXT)
-
-
-def broken(name: str) -> Target:
-    return parse_target(str(BROKEN / f"{name}.py"))
 
 
 def outcomes(cases: list[Case], target: Target, timeout: float = 30.0) -> dict[str, str]:
