@@ -1,8 +1,8 @@
 """Environments for TensorFlow releases: made once, kept in the user's cache, and found again.
 
-An environment is made where it stays, because environments cannot be moved. Its marker, which says
-what is inside, is written last: a folder without one is the rest of an interrupted run, and made
-anew. Whatever needs uv or the network happens only where no environment is found.
+An environment cannot be moved, so it is made in the folder where it stays. Its marker, which says
+what is inside, is written last: a folder without one was left by an interrupted run, and is made
+anew. uv and the network are needed only where no environment is found.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
 
 from conformance.places import cache_folder
 from conformance.targets.installer import InstallerError, call_uv
@@ -33,13 +32,12 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment that can be used: where it is, and what was asked for and installed."""
+    """An environment that can be used: its folder, and what it was made of."""
 
     folder: Path
     version: str
     interpreter: Interpreter
     requirements: tuple[str, ...]
-    packages: Mapping[str, str]
 
     @property
     def python(self) -> str:
@@ -48,14 +46,13 @@ class Environment:
 
 
 def provisioned(target: Target, say: Say) -> Target:
-    """The target with an interpreter that holds the version that it asks for.
+    """The target with the interpreter of an environment that holds the version it asks for.
 
-    A target that names an interpreter keeps it, once that is seen to be one and to hold the version
-    that is asked for; one with neither is returned as it is. `say` is told, in one line, of what
-    takes long.
+    An interpreter that the target names is checked and kept; a target with neither an interpreter
+    nor a version is returned as it is. `say` gets one line before whatever takes long.
 
-    Raises TargetError where the interpreter is none or holds another version, or the release is
-    too old, fits no interpreter, cannot be installed, or cannot be kept in the cache.
+    Raises TargetError where the named interpreter is none or holds another version, or where the
+    release is too old, fits no interpreter, cannot be installed, or cannot be kept in the cache.
     """
     if target.python is not None:
         return replace(target, python=_named(target.python, target.version))
@@ -73,11 +70,7 @@ def cached() -> list[Environment]:
     except OSError:
         return []
     ready = [found for folder in folders if (found := _read(folder))]
-    return sorted(ready, key=_age)
-
-
-def _age(one: Environment) -> tuple[object, ...]:
-    return version_key(one.version), one.interpreter.version, one.folder
+    return sorted(ready, key=lambda one: (version_key(one.version), one.interpreter.version))
 
 
 def _named(python: str, version: str | None) -> str:
@@ -106,7 +99,7 @@ def _check_version(python: str, version: str) -> None:
 
 
 def _found(wanted: Release) -> Environment | None:
-    """The environment of a release with the newest Python, whatever else is installed now."""
+    """The cached environment of a release; of several, the one with the newest Python."""
     fitting = [
         one
         for one in cached()
@@ -116,10 +109,11 @@ def _found(wanted: Release) -> Environment | None:
 
 
 def _made(wanted: Release, interpreter: Interpreter, say: Say) -> Environment:
+    """The environment of a release, which another process may be making right now."""
     folder = _root() / _name(wanted, interpreter)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(folder, lambda: say(f"{wanted}: waiting for a run that is installing it")):
+        with _locked(folder.name, lambda: say(f"{wanted}: waiting for a run that installs it")):
             found = _read(folder)
             if found is None:
                 say(f"{wanted}: installing it for {interpreter}, once; this takes a minute")
@@ -133,15 +127,12 @@ def _made(wanted: Release, interpreter: Interpreter, say: Say) -> Environment:
 
 
 def _built(folder: Path, wanted: Release, interpreter: Interpreter) -> Environment:
-    """A new environment in a folder; whatever goes wrong, no part of it is left."""
+    """Make an environment in a folder; where that fails, nothing of it is left."""
     _clear(folder)
-    python = str(_python(folder))
+    made = Environment(folder, wanted.version, interpreter, wanted.requirements)
     try:
         call_uv(["venv", "--python", interpreter.path, str(folder)], folder.parent)
-        call_uv(["pip", "install", "--python", python, *wanted.requirements], folder.parent)
-        made = Environment(
-            folder, wanted.version, interpreter, wanted.requirements, packages_of(python)
-        )
+        call_uv(["pip", "install", "--python", made.python, *wanted.requirements], folder.parent)
         _write(made)
     except InstallerError as error:
         _clear(folder)
@@ -156,65 +147,43 @@ def _built(folder: Path, wanted: Release, interpreter: Interpreter) -> Environme
 
 
 @contextlib.contextmanager
-def _locked(folder: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold a folder's lock, which ends with the process; `waiting` is called if another has it.
-
-    The lock's file is removed with it, so whoever waited for a file that is gone makes a new one.
-    """
-    path = folder.with_name(f"{folder.name}.lock")
-    while True:
-        with path.open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                waiting()
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            if not _is_at(path, lock):
-                continue
-            try:
-                yield
-            finally:
-                path.unlink(missing_ok=True)
-            return
-
-
-def _is_at(path: Path, opened: IO[str]) -> bool:
-    try:
-        return os.path.samestat(path.stat(), os.fstat(opened.fileno()))
-    except FileNotFoundError:
-        return False
+def _locked(name: str, waiting: Callable[[], None]) -> Iterator[None]:
+    """Hold a lock of this name, which ends with the process; `waiting` is called if it is held."""
+    path = _root().with_name("locks") / name
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting()
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _read(folder: Path) -> Environment | None:
     """The environment in a folder, or None where it has no good marker or lost its interpreter."""
     try:
-        said = json.loads((folder / MARKER).read_text(encoding="utf-8"))
-        if said["format"] != FORMAT or not os.access(_python(folder), os.X_OK):
+        marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        if marker["format"] != FORMAT or not os.access(_python(folder), os.X_OK):
             return None
-        path, (major, minor, micro) = said["interpreter"]
-        made = Environment(
-            folder,
-            str(said["version"]),
-            Interpreter(str(path), (int(major), int(minor), int(micro))),
-            tuple(map(str, said["requirements"])),
-            dict(said["packages"]),
-        )
-        version_key(made.version)
-        return made
-    except (OSError, ValueError, TypeError, KeyError):
+        path, (major, minor, micro) = marker["interpreter"]
+        interpreter = Interpreter(str(path), (int(major), int(minor), int(micro)))
+        version_key(marker["version"])
+        requirements = tuple(map(str, marker["requirements"]))
+        return Environment(folder, marker["version"], interpreter, requirements)
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
 def _write(made: Environment) -> None:
-    said = {
+    marker = {
         "format": FORMAT,
         "version": made.version,
         "interpreter": [made.interpreter.path, made.interpreter.version],
         "requirements": made.requirements,
-        "packages": made.packages,
     }
     written = made.folder / f"{MARKER}.new"
-    written.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    written.write_text(json.dumps(marker, indent=2) + "\n", encoding="utf-8")
     written.replace(made.folder / MARKER)
 
 
@@ -228,7 +197,7 @@ def _root() -> Path:
 
 
 def _name(wanted: Release, interpreter: Interpreter) -> str:
-    """A folder's name, with a digest of all that it depends on."""
+    """The name of a release's folder, with a digest of everything that it is made of."""
     python = ".".join(map(str, interpreter.version))
     key = "\n".join([interpreter.path, python, *wanted.requirements])
     digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""uv, the program that makes environments: where it is, and how it is called."""
+"""Find and call uv, the program that makes environments."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ IGNORED = (
     *("VIRTUAL_ENV", "UV_PYTHON", "UV_PYTHON_PREFERENCE", "UV_SYSTEM_PYTHON"),
     *("UV_MANAGED_PYTHON", "UV_NO_MANAGED_PYTHON", "UV_PROJECT", "UV_TARGET", "UV_PREFIX"),
 )
-"""A user's settings of uv that would lead it away from the interpreter that it is given.
+"""Settings of uv that would make it use another interpreter than the one it is given.
 
-Where packages come from (an index, a proxy, a certificate, being offline) stays the user's choice.
+Where packages come from (index, proxy, certificates, offline) stays the user's choice.
 """
 LAST_LINES = 8
 
@@ -26,7 +26,7 @@ class InstallerError(Exception):
 
 
 def uv_program() -> str:
-    """Where uv is; raises TargetError where it is not."""
+    """The path of uv; raises TargetError where it is not installed."""
     try:
         from uv import find_uv_bin
 
@@ -39,13 +39,13 @@ def uv_program() -> str:
 
 
 def neutral_environment() -> dict[str, str]:
-    """The variables to call uv and interpreters with: no misleading settings, no downloads."""
+    """The environment variables for uv and interpreters: none of IGNORED, and no downloads."""
     kept = {name: value for name, value in os.environ.items() if name not in IGNORED}
     return {**kept, "UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "NO_COLOR": "1"}
 
 
 def call_uv(words: Sequence[str], folder: Path) -> None:
-    """Run uv in a folder, away from the project that a user stands in; raises InstallerError."""
+    """Run uv in a folder that is not the user's project; raises InstallerError where it fails."""
     command = [uv_program(), "--quiet", *words]
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The CPython interpreters of this machine: every candidate is asked, no name is trusted."""
+"""The CPython interpreters of this machine; each is run and asked, since names may lie."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from conformance.targets.releases import Release
 from conformance.targets.specification import TargetError
 
 TIMEOUT = 5.0
-"""Seconds for an interpreter to say its version; a shim that waits for something is passed over."""
+"""Seconds for an interpreter to print its version; one that takes longer is passed over."""
 NAMES = re.compile(r"python3(\.[0-9]+)?")
 WHO = (
     "import json, sys; "
     "print(json.dumps([sys.implementation.name + getattr(sys, 'abiflags', ''), "
     "sys.version_info[:3], sys.executable]))"
 )
-"""The flags tell builds that no wheel fits: free-threaded ones and debugging ones."""
-PACKAGES = ("tensorflow", "tensorflow-cpu", "numpy", "protobuf", "keras", "keras-nightly")
+"""The flags mark free-threaded and debug builds, which no wheel fits."""
+PACKAGES = ("tensorflow", "tensorflow-cpu", "numpy")
 WHAT = f"""
 import json
 from importlib import metadata
@@ -43,7 +43,7 @@ print(json.dumps(found))
 
 @dataclass(frozen=True)
 class Interpreter:
-    """A CPython that answered: where it really is, and its version."""
+    """A CPython interpreter: its path with links resolved, and its version."""
 
     path: str
     version: tuple[int, int, int]
@@ -67,7 +67,7 @@ def interpreter_for(release: Release) -> Interpreter:
 
 
 def installed() -> list[Interpreter]:
-    """The CPythons on PATH, in pyenv's folder and among uv's own, each once."""
+    """The CPythons on PATH, of pyenv and of uv, each once."""
     candidates = list(dict.fromkeys(_candidates()))
     with ThreadPoolExecutor(4) as asking:
         answers = [one for one in asking.map(ask, candidates) if one]
@@ -85,10 +85,7 @@ def ask(path: str) -> Interpreter | None:
 
 
 def packages_of(python: str) -> dict[str, str]:
-    """What an environment holds of TensorFlow and of what decides its answers, with versions.
-
-    Raises TargetError where no interpreter answers.
-    """
+    """The versions of PACKAGES that an interpreter has; raises TargetError if it is none."""
     try:
         found: dict[str, str] = json.loads(printed([python, "-Ic", WHAT], 60.0))
     except ValueError:
@@ -141,7 +138,7 @@ def _listed(folder: str) -> list[Path]:
 
 
 def _kept_by_uv() -> list[str]:
-    """The interpreters that uv installed; without a PATH it does not ask all the others again."""
+    """The interpreters that uv installed; an empty PATH keeps it from searching there again."""
     words = ["python", "list", "--only-installed", "--managed-python", "--output-format", "json"]
     try:
         listed = json.loads(printed([uv_program(), *words], 20.0, PATH=""))

@@ -1,4 +1,4 @@
-"""What can be asked: NAME[==VERSION][:MODE,MODE], a module, or a file, parsed."""
+"""Parse what can be asked: NAME[==VERSION][:MODE,MODE], a module, or a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conformance.text import did_you_mean, suggest
 NAMED = {"reference": "reference_impl", "tensorflow": "tensorflow"}
 """The targets that have a name of their own, and the modules that they are."""
 
-VERSION = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:rc([0-9]{1,4}))?")
+RELEASE = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:rc([0-9]{1,4}))?")
 
 DEFAULT_MODES = {"tensorflow": ("eager", "graph", "xla")}
 
@@ -99,7 +99,7 @@ def _split_version(body: str, text: str) -> tuple[str, str | None]:
     if name != "tensorflow":
         meant = did_you_mean(name, NAMED, cutoff=0.75)
         raise TargetError(f"'{text}': only tensorflow is asked for by version{meant}")
-    version = VERSION.fullmatch(written)
+    version = RELEASE.fullmatch(written)
     if not version:
         raise TargetError(f"'{text}': '{written}' is no version such as 2.15.1")
     major, minor, patch, candidate = (int(part) if part else 0 for part in version.groups())

@@ -48,7 +48,8 @@ def test_the_cache_lists_what_it_holds(cache: Path, wheels: Path) -> None:
     assert made.version == VERSION
     assert made.interpreter.version == sys.version_info[:3]
     assert made.requirements == (f"{distribution()}=={VERSION}",)
-    assert made.packages == {distribution(): VERSION, "numpy": "2.4.6"}
+    held = {distribution(): VERSION, "numpy": "2.4.6"}
+    assert interpreters.packages_of(made.python) == held
 
 
 def test_what_is_cached_is_listed_from_old_to_new(
@@ -82,7 +83,10 @@ def test_a_target_without_a_version_is_left_alone(
 
 @pytest.mark.parametrize(
     "marker",
-    [None, "", "null", "[]", "{}", '{"format": 99}', '{"format": 1, "version": "2.20.0"}'],
+    [
+        *(None, "", "null", "[]", "{}", '{"format": 99}', '{"format": 1, "version": "2.20.0"}'),
+        *('{"format": ' * 100_000, '{"format": 1, "version": 2.2, "interpreter": ["", [3, 9, 1]]}'),
+    ],
 )
 def test_a_folder_without_a_good_marker_is_made_anew(
     marker: str | None, cache: Path, wheels: Path, said: list[str]
@@ -188,7 +192,7 @@ def test_one_of_two_runs_makes_an_environment_and_the_other_waits(
         outputs = sorted([one.communicate(timeout=60)[0], other.communicate(timeout=60)[0]])
     made, waited = (output.splitlines() for output in outputs)
     assert f"tensorflow {VERSION}: installing it" in made[0]
-    assert waited[0] == f"tensorflow {VERSION}: waiting for a run that is installing it"
+    assert waited[0] == f"tensorflow {VERSION}: waiting for a run that installs it"
     assert made[1:] == waited[1:] == [cached()[0].python]
     assert len(list(cache.iterdir())) == 1
 

@@ -10,6 +10,7 @@ import pytest
 
 from conformance.asking.session import Session
 from conformance.targets.environments import cached, provisioned
+from conformance.targets.interpreters import packages_of
 from conformance.targets.specification import Target, parse_target
 
 SOURCE = """x = tf.constant(3.0)
@@ -43,7 +44,7 @@ def test_an_old_tensorflow_is_provisioned_and_answers(target: Target) -> None:
     assert "2.8.4" in str(about)
     assert [reply["observations"]["g"]["text"] for reply in replies] == ["6.0", "6.0", "6.0"]
     (made,) = cached()
-    assert made.packages["numpy"].startswith("1.")
+    assert packages_of(made.python)["numpy"].startswith("1.")
 
 
 def request(mode: str) -> dict[str, object]:
