@@ -12,7 +12,9 @@ MOST_KNOWN = 20
 def clean(text: object, limit: int = 200) -> str:
     """Untrusted text in one printable line of at most `limit` characters."""
     line = " ".join(str(text)[: limit * 4].split())
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    shown = line
+    if not line.isprintable():
+        shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
     return shown if len(shown) <= limit else f"{shown[: limit - 3]}..."
 
 

@@ -12,16 +12,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from conformance.corpus.language.program import (
+    blocks_of,
     bound_by,
+    children,
     dotted_name,
     first_line,
     has_control_flow,
     names_of_scope,
     names_read,
+    walk,
 )
-from conformance.corpus.language.vocabulary import RECORDED
+from conformance.corpus.language.vocabulary import RECORDED, TAPE
 
-TAPE = "tf.GradientTape"
 WRAPPERS = ("tf.function", "tf.custom_gradient", "tf.recompute_grad", "tf.grad_pass_through")
 EAGER_NAMES = frozenset({"np", "alive"})
 """What is read of these happens outside any function."""
@@ -39,17 +41,17 @@ class CallProgram:
 
 
 @dataclass(frozen=True)
-class Run:
+class Function:
     """Statements that become one function: what it takes, and what it returns."""
 
-    statements: tuple[ast.stmt, ...]
-    takes: tuple[str, ...]
-    returns: tuple[str, ...]
+    statements: list[ast.stmt]
+    takes: list[str]
+    returns: list[str]
 
     @property
     def binds(self) -> frozenset[str]:
         """Every name that the statements bind."""
-        return names_of_scope([*self.statements])
+        return names_of_scope(self.statements)
 
 
 def call_program(
@@ -64,26 +66,31 @@ def call_program(
     blocks = list(_outermost_tapes(tree.body))
     if not blocks:
         return CallProgram(text, "the program records nothing on a tape")
-    runs = [
-        run
-        for block in blocks
-        for run in _runs(block, tree, frozenset(tensors), frozenset(observed), frozenset(guarded))
-    ]
-    if not runs:
+    groups = [group for block in blocks for group in _groups(block, frozenset(guarded))]
+    if not groups:
         return CallProgram(text, "nothing that a tape records can stand in a function")
-    if len(runs) > len(RECORDED):
+    if len(groups) > len(RECORDED):
         return CallProgram(text, f"more than {len(RECORDED)} functions")
-    obstacle = _inner_tape(runs) or _source_inside(runs, blocks, tree)
+    reads = list(_own_reads(tree, frozenset()))
+    functions = []
+    for group in groups:
+        inside = {id(part) for part in walk(*group)}
+        needed = {part.id for part in reads if id(part) not in inside} | {*observed}
+        values = {*tensors} | _values_bound_before(tree, group[0])
+        bound = dict.fromkeys(name for statement in group for name in bound_by(statement))
+        returns = [name for name in bound if name in needed]
+        functions.append(Function(group, sorted(names_read(*group) & values), returns))
+    obstacle = _inner_tape(functions) or _source_inside(functions, blocks, tree)
     autograph = "" if has_control_flow(tree) else "(autograph=False)"
-    return CallProgram(_rewritten(text, runs, autograph), obstacle)
+    return CallProgram(_rewritten(text, functions, autograph), obstacle)
 
 
 def _outermost_tapes(body: Sequence[ast.stmt]) -> Iterator[ast.With]:
     for statement in body:
         if isinstance(statement, ast.With) and _tapes_of(statement):
             yield statement
-        elif isinstance(statement, ast.With | ast.If | ast.For | ast.While):
-            yield from _outermost_tapes([*statement.body, *getattr(statement, "orelse", [])])
+        else:
+            yield from _outermost_tapes(blocks_of(statement))
 
 
 def _tapes_of(block: ast.With) -> frozenset[str]:
@@ -98,13 +105,8 @@ def _tapes_of(block: ast.With) -> frozenset[str]:
     )
 
 
-def _runs(
-    block: ast.With,
-    tree: ast.Module,
-    tensors: frozenset[str],
-    observed: frozenset[str],
-    guarded: frozenset[str],
-) -> Iterator[Run]:
+def _groups(block: ast.With, guarded: frozenset[str]) -> list[list[ast.stmt]]:
+    """The maximal runs of a block's statements that can stand in a function."""
     tapes = _tapes_of(block)
     groups: list[list[ast.stmt]] = [[]]
     for statement in block.body:
@@ -112,14 +114,7 @@ def _runs(
             groups.append([])
         else:
             groups[-1].append(statement)
-    for group in filter(None, groups):
-        inside = {id(part) for statement in group for part in ast.walk(statement)}
-        elsewhere = {part.id for part in _own_reads(tree, frozenset()) if id(part) not in inside}
-        bound = names_of_scope(group)
-        values = tensors | _values_bound_before(tree, group[0])
-        read = frozenset[str]().union(*(names_read(statement) for statement in group))
-        returns = sorted(bound & (elsewhere | observed), key=_first_binding(group).index)
-        yield Run(tuple(group), tuple(sorted(read & values)), tuple(returns))
+    return [group for group in groups if group]
 
 
 def _stays_eager(statement: ast.stmt, tapes: frozenset[str], guarded: frozenset[str]) -> bool:
@@ -128,7 +123,7 @@ def _stays_eager(statement: ast.stmt, tapes: frozenset[str], guarded: frozenset[
         return True
     if names_read(statement) & (tapes | EAGER_NAMES) or set(bound_by(statement)) & guarded:
         return True
-    return any(_is_eager_value(part) for part in ast.walk(statement))
+    return any(_is_eager_value(part) for part in walk(statement))
 
 
 def _is_eager_value(part: ast.AST) -> bool:
@@ -158,8 +153,7 @@ def _own_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     """Every statement outside nested definitions, those of compound statements included."""
     for statement in body:
         yield statement
-        if isinstance(statement, ast.With | ast.If | ast.For | ast.While):
-            yield from _own_statements([*statement.body, *getattr(statement, "orelse", [])])
+        yield from _own_statements(blocks_of(statement))
 
 
 def _own_reads(part: ast.AST, hidden: frozenset[str]) -> Iterator[ast.Name]:
@@ -172,43 +166,41 @@ def _own_reads(part: ast.AST, hidden: frozenset[str]) -> Iterator[ast.Name]:
             yield part
     elif isinstance(part, ast.FunctionDef | ast.Lambda):
         body: list[ast.stmt] = part.body if isinstance(part.body, list) else [ast.Expr(part.body)]
-        parameters = {a.arg for a in ast.walk(part.args) if isinstance(a, ast.arg)}
-        for child in ast.iter_child_nodes(part):
+        parameters = {a.arg for a in walk(part.args) if isinstance(a, ast.arg)}
+        for child in children(part):
             within = child in body or isinstance(part, ast.Lambda)
             own = parameters | names_of_scope(body) if within else frozenset()
             yield from _own_reads(child, hidden | own)
     else:
-        for child in ast.iter_child_nodes(part):
+        for child in children(part):
             yield from _own_reads(child, hidden)
 
 
-def _first_binding(group: Sequence[ast.stmt]) -> list[str]:
-    return list(dict.fromkeys(name for statement in group for name in bound_by(statement)))
-
-
-def _inner_tape(runs: Sequence[Run]) -> str:
-    for run in runs:
-        for statement in run.statements:
-            for part in ast.walk(statement):
-                if isinstance(part, ast.With):
-                    kept = sorted(_tapes_of(part) & set(run.returns))
-                    if kept:
-                        return f"the tape {kept[0]} is used after the function that opens it"
+def _inner_tape(functions: Sequence[Function]) -> str:
+    for function in functions:
+        for part in walk(*function.statements):
+            kept = (
+                sorted(_tapes_of(part) & {*function.returns}) if isinstance(part, ast.With) else ()
+            )
+            if kept:
+                return f"the tape {kept[0]} is used after the function that opens it"
     return ""
 
 
-def _source_inside(runs: Sequence[Run], blocks: Sequence[ast.With], tree: ast.Module) -> str:
+def _source_inside(
+    functions: Sequence[Function], blocks: Sequence[ast.With], tree: ast.Module
+) -> str:
     """A source that is computed in the function that computes its target is no source outside."""
     tapes = frozenset[str]().union(*(_tapes_of(block) for block in blocks))
-    for part in ast.walk(tree):
+    for part in walk(tree):
         if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute):
             continue
         if dotted_name(part.func.value) not in tapes or "watch" in part.func.attr:
             continue
         target, sources = (_argument(part, *place) for place in ((0, "target"), (1, "sources")))
-        for run in runs:
-            inside = sorted(sources & run.binds)
-            if inside and target & run.binds and sources != target:
+        for function in functions:
+            inside = sorted(sources & function.binds)
+            if inside and target & function.binds and sources != target:
                 return f"the source {inside[0]} is computed inside the function that is recorded"
     return ""
 
@@ -219,14 +211,14 @@ def _argument(call: ast.Call, position: int, keyword: str) -> frozenset[str]:
     return names_read(given[0]) if given else frozenset()
 
 
-def _rewritten(text: str, runs: Sequence[Run], autograph: str) -> str:
+def _rewritten(text: str, functions: Sequence[Function], autograph: str) -> str:
     lines = text.rstrip().split("\n")
-    for number, run in reversed(list(enumerate(runs, 1))):
-        first = first_line(run.statements[0]) - 1
-        last = run.statements[-1].end_lineno or len(lines)
+    for number, function in reversed(list(enumerate(functions, 1))):
+        first = first_line(function.statements[0]) - 1
+        last = function.statements[-1].end_lineno or len(lines)
         margin = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
-        returned = ", ".join(run.returns)
-        call = f"{RECORDED[number - 1]}({', '.join(run.takes)})"
+        returned = ", ".join(function.returns)
+        call = f"{RECORDED[number - 1]}({', '.join(function.takes)})"
         block = [f"{margin}@tf.function{autograph}", f"{margin}def {call}:"]
         block += [f"    {line}" for line in lines[first:last]]
         block += [f"{margin}    return {returned}"] if returned else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from conformance.corpus.language.case import (
     MODES,
@@ -17,11 +17,9 @@ from conformance.corpus.language.expectations import expects, options_of
 from conformance.corpus.language.nodes import Faults, Node, spoken
 from conformance.corpus.language.program import (
     bound_by,
-    deleted_by,
-    dotted_name,
+    names_of,
     names_of_scope,
     names_read,
-    steps_of,
 )
 from conformance.corpus.language.subset import Program
 from conformance.corpus.language.vocabulary import CHANGES_THE_PROCESS
@@ -39,32 +37,25 @@ def check_observed(
     """Every observed name has a value at the program's end; `at` names a step of it."""
     setup, run = programs
     own = names_of_scope(run.tree.body)
-    steps = [name for step in steps_of(run.tree.body) for name in step.binds]
+    defined = run.functions | (setup.functions if setup else frozenset())
     for node, expectations in placed:
         for name, expectation in expectations.items():
             where = faults.mapping(node)[name].name_place
             if expects(expectation, ExpectedCalls):
-                defined = [*_functions(run), *(_functions(setup) if setup else ())]
                 if name not in defined:
                     near = suggest(name, defined)
                     message = f"the program defines no function named '{spoken(name)}'{near}"
                     faults.add(where, message)
             elif name not in own:
-                near = suggest(name, steps)
+                near = suggest(name, bound_by(run.tree))
                 faults.add(where, f"the program binds no value named '{spoken(name)}'{near}")
             elif name not in run.bound:
                 faults.add(where, f"'{spoken(name)}' has no value where the program ends")
             for option in options_of(expectation):
-                if isinstance(option, ExpectedError) and option.at not in (None, *steps):
+                if isinstance(option, ExpectedError) and option.at not in (None, *own):
                     at = str(option.at)
-                    near = suggest(at, steps)
+                    near = suggest(at, bound_by(run.tree))
                     faults.add(where, f"at: the program has no step '{spoken(at)}'{near}")
-
-
-def _functions(program: Program) -> Iterator[str]:
-    for part in ast.walk(program.tree):
-        if isinstance(part, ast.FunctionDef):
-            yield part.name
 
 
 def check_everything_is_read(
@@ -75,19 +66,18 @@ def check_everything_is_read(
 ) -> None:
     """Every input is read, and every name that setup makes."""
     setup, run = programs
-    in_run = names_read(run.tree)
-    in_setup = names_read(setup.tree) if setup else frozenset[str]()
+    read = names_read(run.tree, *([setup.tree] if setup else []))
     for name in inputs:
-        if name not in in_run | in_setup:
+        if name not in read:
             where = faults.mapping(given["inputs"])[name].name_place
             faults.add(where, f"the program never reads the input '{name}': remove it")
     if setup is None:
         return
     for statement in setup.tree.body:
-        for name in sorted({*_bound_to_a_value(statement)} - in_run - in_setup):
+        for name in sorted({*_bound_to_a_value(statement)} - read):
             message = f"the program never reads '{spoken(name)}' of setup: remove it"
             faults.add(given["setup"], message)
-        for name in sorted({*deleted_by(statement)} & {*inputs}):
+        for name in sorted({*names_of(statement).deletes} & {*inputs}):
             faults.add(given["setup"], f"setup deletes the input '{name}'")
 
 
@@ -106,10 +96,7 @@ def check_isolation(given: Given, programs: tuple[Program | None, Program], faul
     if "isolated" in given and given["isolated"].value is True:
         return
     for key, program in zip(("setup", "run"), programs, strict=True):
-        for part in ast.walk(program.tree) if program else ():
-            if not isinstance(part, ast.Attribute):
-                continue
-            name = dotted_name(part) or ""
+        for name, part in program.framework.items() if program else ():
             if CHANGES_THE_PROCESS.fullmatch(name):
                 message = f"{spoken(name)} changes the process: add isolated: true"
                 faults.add(given[key].at(part.lineno, part.col_offset), message)

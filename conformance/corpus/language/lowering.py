@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from conformance.corpus.language.call_mode import call_program
@@ -15,6 +15,7 @@ from conformance.corpus.language.case import Case, ExpectedCalls, ExpectedError,
 from conformance.corpus.language.expectations import expects
 from conformance.corpus.language.program import (
     Step,
+    blocks_of,
     bound_by,
     count_operations,
     dependencies,
@@ -24,6 +25,7 @@ from conformance.corpus.language.program import (
     names_of_scope,
     names_read,
     steps_of,
+    walk,
 )
 
 HASHED = 1
@@ -38,17 +40,15 @@ class Lowered:
     """The text that runs, and what the host needs to know of it.
 
     `source` makes the inputs at module level and defines `case(...)`; `run` is the case's own
-    text, of which it is made; `parameters` are the inputs that `case` takes; `convert` says
-    whether AutoGraph has control flow to convert; `obstacle` why the mode `call` needs
-    expectations of its own.
+    text, of which it is made; `parameters` are the inputs that `case` takes; `obstacle`
+    says why the mode `call` needs expectations of its own. What most cells never ask for is
+    found when it is read, and kept.
     """
 
     source: str
     run: str
     parameters: tuple[str, ...]
     observed: tuple[str, ...]
-    convert: bool
-    operations: int
     obstacle: str = ""
 
     @cached_property
@@ -57,19 +57,29 @@ class Lowered:
         parts = [HASHED, self.source, self.parameters, sorted(self.observed)]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
-    @property
+    @cached_property
+    def convert(self) -> bool:
+        """Whether AutoGraph has control flow to convert."""
+        return has_control_flow(ast.parse(self.source))
+
+    @cached_property
+    def operations(self) -> int:
+        """How many tensor operations the case's program writes."""
+        return count_operations(ast.parse(self.run))
+
+    @cached_property
     def uses(self) -> frozenset[str]:
         """The names of the framework that the program uses, without the `tf.`."""
         return names_of_framework(ast.parse(self.source))
 
-    @property
+    @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The steps of `source`, by its lines: setup's, then those of `case`."""
         *head, function = ast.parse(self.source).body
         assert isinstance(function, ast.FunctionDef)
         return (*steps_of(head), *steps_of(function.body[:-1]))
 
-    @property
+    @cached_property
     def dependencies(self) -> dict[str, frozenset[str]]:
         """For each name, the labels of the steps that its value can depend on."""
         return dependencies(ast.parse(self.run).body)
@@ -78,16 +88,6 @@ class Lowered:
         """The label of the step on a line of `source`; None where the line belongs to none."""
         covering = [step for step in self.steps if line and step.line <= line <= step.end_line]
         return covering[-1].label if covering else None
-
-
-@lru_cache(RECENT)
-def _lower(case: Case, call: bool) -> Lowered:
-    guarded = {name for name in case.observed if _expects(case, name, ExpectedError)}
-    if not call:
-        return _lowered(case, case.run, guarded)
-    tensors = [item.name for item in case.inputs if item.kind == "constant"]
-    program = call_program(case.run, tensors, case.observed, sorted(guarded))
-    return replace(_lowered(case, program.text, guarded), obstacle=program.obstacle)
 
 
 def lower(case: Case, mode: str = "eager") -> Lowered:
@@ -101,7 +101,14 @@ def lower(case: Case, mode: str = "eager") -> Lowered:
     return _lower(case, mode == "call")
 
 
-def _lowered(case: Case, run: str, guarded: set[str]) -> Lowered:
+@lru_cache(RECENT)
+def _lower(case: Case, call: bool) -> Lowered:
+    guarded = {name for name in case.observed if _expects(case, name, ExpectedError)}
+    run, obstacle = case.run, ""
+    if call:
+        tensors = [item.name for item in case.inputs if item.kind == "constant"]
+        program = call_program(case.run, tensors, case.observed, sorted(guarded))
+        run, obstacle = program.text, program.obstacle
     tree, setup = ast.parse(run), ast.parse(case.setup)
     parameters = _parameters(case, tree)
     counted = {name for name in case.observed if _expects(case, name, ExpectedCalls)}
@@ -114,14 +121,8 @@ def _lowered(case: Case, run: str, guarded: set[str]) -> Lowered:
         f"def case({', '.join(parameters)}):",
         *_indented([*body, f"return {{{observed}}}"]),
     ]
-    return Lowered(
-        source="\n".join([*head, "", "", *function] if head else function) + "\n",
-        run=case.run,
-        parameters=parameters,
-        observed=case.observed,
-        convert=has_control_flow(tree) or has_control_flow(setup),
-        operations=count_operations(ast.parse(case.run)),
-    )
+    source = "\n".join([*head, "", "", *function] if head else function) + "\n"
+    return Lowered(source, case.run, parameters, case.observed, obstacle)
 
 
 def _expects(case: Case, name: str, kind: type) -> bool:
@@ -154,7 +155,7 @@ def _edited(text: str, tree: ast.Module, counted: set[str], guarded: set[str]) -
     """
     lines = text.rstrip().split("\n")
     placed = [[line] for line in lines]
-    for part in ast.walk(tree):
+    for part in walk(tree) if counted else ():
         if isinstance(part, ast.FunctionDef) and part.name in counted:
             first = first_line(part.body[0]) - 1
             placed[first].insert(0, f"{_margin(lines[first])}calls[{part.name!r}] += 1")
@@ -170,8 +171,8 @@ def _edited(text: str, tree: ast.Module, counted: set[str], guarded: set[str]) -
 def _guarded(body: list[ast.stmt], names: set[str]) -> Iterator[ast.stmt]:
     """The statements of the program's own scope that bind one of these names."""
     for statement in body:
-        if isinstance(statement, ast.With | ast.If | ast.For | ast.While):
-            yield from _guarded([*statement.body, *getattr(statement, "orelse", [])], names)
+        if inside := blocks_of(statement):
+            yield from _guarded(inside, names)
         elif names & set(bound_by(statement)):
             yield statement
 

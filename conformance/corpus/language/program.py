@@ -1,23 +1,55 @@
-"""What can be known of a checked program without running it: steps, dependencies, counts."""
+"""What can be known of a program's text without running it: names, steps, dependencies, counts."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from conformance.corpus.language.vocabulary import PLUMBING, RECORDED, ROOTS
 
+Compound: TypeAlias = ast.With | ast.If | ast.For | ast.While
 
-@dataclass(frozen=True)
-class Step:
-    """One statement of a program that does something: its line, and the names it touches."""
+# ----- trees -----
 
-    label: str
-    binds: tuple[str, ...]
-    reads: frozenset[str]
-    line: int
-    end_line: int
+_NO_CHILDREN = {"ctx", "op", "ops", "id", "attr", "name", "kind", "type_comment", "type_ignores"}
+"""Fields that hold no part that a reader asks about: names, operators, contexts."""
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+"""For each kind of part that was met, the fields that can hold parts."""
+
+
+def children(part: ast.AST) -> list[ast.AST]:
+    """The parts directly inside a part, in the order of the text; faster than `ast` finds them."""
+    kind = type(part)
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(name for name in kind._fields if name not in _NO_CHILDREN)
+    found: list[ast.AST] = []
+    for name in _FIELDS[kind]:
+        value = getattr(part, name, None)
+        if isinstance(value, ast.AST):
+            found.append(value)
+        elif isinstance(value, list):
+            found += [item for item in value if isinstance(item, ast.AST)]
+    return found
+
+
+def walk(*parts: ast.AST) -> list[ast.AST]:
+    """These parts and every part inside them."""
+    found = [*parts]
+    for part in found:  # grows while it is walked
+        found += children(part)
+    return found
+
+
+class Visitor(ast.NodeVisitor):
+    """A visitor that finds children as `children` does."""
+
+    def generic_visit(self, node: ast.AST) -> None:
+        """Visit the parts inside a part."""
+        for child in children(node):
+            self.visit(child)
 
 
 def dotted_name(part: ast.AST) -> str | None:
@@ -30,39 +62,15 @@ def dotted_name(part: ast.AST) -> str | None:
     return None
 
 
-def bound_by(statement: ast.AST) -> tuple[str, ...]:
-    """The names that a statement binds in its own scope (not inside a def, class or lambda)."""
-    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-        return (statement.name,)
-    return tuple(dict.fromkeys(_names_in(statement, ast.Store)))
-
-
-def deleted_by(statement: ast.AST) -> tuple[str, ...]:
-    """The names that a statement deletes in its own scope."""
-    return tuple(dict.fromkeys(_names_in(statement, ast.Del)))
-
-
-def names_of_scope(body: list[ast.stmt]) -> frozenset[str]:
-    """Every name that belongs to the scope of a body: what it binds or deletes anywhere."""
-    return frozenset(
-        name for statement in body for name in (*bound_by(statement), *deleted_by(statement))
-    )
-
-
-def _names_in(part: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:
-    if isinstance(part, ast.FunctionDef | ast.ClassDef):
-        if context is ast.Store:
-            yield part.name
-    elif isinstance(part, ast.Name):
-        if isinstance(part.ctx, context):
-            yield part.id
-    elif not isinstance(part, ast.Lambda):
-        for child in ast.iter_child_nodes(part):
-            yield from _names_in(child, context)
+def blocks_of(statement: ast.stmt) -> list[ast.stmt]:
+    """The statements inside a compound statement; none for a definition, a scope of its own."""
+    if not isinstance(statement, Compound):
+        return []
+    return [*statement.body, *getattr(statement, "orelse", [])]
 
 
 def heads_of(statement: ast.stmt) -> list[ast.AST]:
-    """What a compound statement evaluates itself, before its body."""
+    """What a compound statement evaluates itself, before its body; else the statement."""
     if isinstance(statement, ast.With):
         return list(statement.items)
     if isinstance(statement, ast.For):
@@ -72,17 +80,90 @@ def heads_of(statement: ast.stmt) -> list[ast.AST]:
     return [statement]
 
 
-def names_read(part: ast.AST) -> frozenset[str]:
-    """Every name that a tree reads, inside nested functions too."""
-    return frozenset(
-        child.id
-        for child in ast.walk(part)
-        if isinstance(child, ast.Name) and isinstance(child.ctx, ast.Load | ast.Del)
-    ) | frozenset(
-        part.target.id
-        for part in ast.walk(part)
-        if isinstance(part, ast.AugAssign) and isinstance(part.target, ast.Name)
+def first_line(statement: ast.stmt) -> int:
+    """The line on which a statement begins, its decorators included."""
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+# ----- names -----
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a part of a program reads, and those it binds and deletes in its scope.
+
+    Reads inside nested functions count; what these bind is their own.
+    """
+
+    reads: frozenset[str]
+    binds: tuple[str, ...]
+    deletes: tuple[str, ...]
+
+
+def names_of(part: ast.AST) -> Names:
+    """The names of a part; kept with it, since many ask."""
+    found: Names | None = getattr(part, "names_found", None)
+    if found is None:
+        found = _names_of(part)
+        part.names_found = found  # type: ignore[attr-defined]
+    return found
+
+
+def _names_of(part: ast.AST) -> Names:
+    if isinstance(part, Compound):
+        return _joined([names_of(inside) for inside in (*heads_of(part), *blocks_of(part))])
+    if isinstance(part, ast.Module):
+        return _joined([names_of(statement) for statement in part.body])
+    if isinstance(part, ast.FunctionDef | ast.ClassDef):
+        inside = _joined([names_of(child) for child in children(part)])
+        return Names(inside.reads, (part.name,), ())
+    by_context: dict[type, dict[str, None]] = {ast.Load: {}, ast.Store: {}, ast.Del: {}}
+    for child in walk(part):
+        if isinstance(child, ast.Name):
+            by_context[type(child.ctx)][child.id] = None
+        elif isinstance(child, ast.AugAssign) and isinstance(child.target, ast.Name):
+            by_context[ast.Load][child.target.id] = None
+    reads, binds, deletes = by_context.values()
+    return Names(frozenset((*reads, *deletes)), tuple(binds), tuple(deletes))
+
+
+def _joined(parts: list[Names]) -> Names:
+    return Names(
+        frozenset[str]().union(*(names.reads for names in parts)),
+        tuple(dict.fromkeys(name for names in parts for name in names.binds)),
+        tuple(dict.fromkeys(name for names in parts for name in names.deletes)),
     )
+
+
+def bound_by(part: ast.AST) -> tuple[str, ...]:
+    """The names that a part binds in its own scope, in the order of the text."""
+    return names_of(part).binds
+
+
+def names_read(*parts: ast.AST) -> frozenset[str]:
+    """Every name that these parts read, inside nested functions too."""
+    return frozenset[str]().union(*(names_of(part).reads for part in parts))
+
+
+def names_of_scope(body: list[ast.stmt]) -> frozenset[str]:
+    """Every name that belongs to the scope of a body: what it binds or deletes anywhere."""
+    found = _joined([names_of(statement) for statement in body])
+    return frozenset((*found.binds, *found.deletes))
+
+
+# ----- steps -----
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement of a program that does something: its lines, and the names it touches."""
+
+    label: str
+    binds: tuple[str, ...]
+    reads: frozenset[str]
+    line: int
+    end_line: int
 
 
 def steps_of(body: list[ast.stmt]) -> list[Step]:
@@ -93,32 +174,19 @@ def steps_of(body: list[ast.stmt]) -> list[Step]:
             steps += steps_of(statement.body)  # type: ignore[attr-defined]
             continue  # the lowering put it there: its body holds the steps
         heads = heads_of(statement)
-        binds = (
-            bound_by(statement)
-            if heads == [statement]
-            else tuple(name for head in heads for name in bound_by(head))
-        )
-        reads = frozenset[str]().union(*(names_read(head) for head in heads))
-        compound = isinstance(statement, ast.With | ast.For | ast.While | ast.If)
-        end = first_line(statement.body[0]) - 1 if compound else statement.end_lineno  # type: ignore
-        first = first_line(statement)
+        binds = _joined([names_of(head) for head in heads]).binds
+        first, end = first_line(statement), statement.end_lineno or 1
+        if isinstance(statement, Compound):
+            end = first_line(statement.body[0]) - 1
         label = ", ".join(binds) or ast.unparse(heads[0]).split("\n")[0][:60]
-        steps.append(Step(label, binds, reads, first, max(end or first, first)))
-        if compound:
-            steps += steps_of(statement.body)  # type: ignore[attr-defined]
-            steps += steps_of(getattr(statement, "orelse", []))
+        steps.append(Step(label, binds, names_read(*heads), first, max(end, first)))
+        steps += steps_of(blocks_of(statement))
     return steps
 
 
 def _is_recorded(statement: ast.stmt) -> bool:
     """Whether this is a function of the mode `call`."""
     return isinstance(statement, ast.FunctionDef) and statement.name in RECORDED
-
-
-def first_line(statement: ast.stmt) -> int:
-    """The line on which a statement begins, its decorators included."""
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def dependencies(body: list[ast.stmt]) -> dict[str, frozenset[str]]:
@@ -145,14 +213,10 @@ def _add_dependencies(
         )
         for name in {*step.binds, *tapes, *_receivers(statement)}:
             found[name] = found.get(name, frozenset()) | labels
-        if isinstance(statement, ast.With):
-            own = tuple(name for item in statement.items for name in bound_by(item))
-            _add_dependencies(statement.body, labels, (*tapes, *own), found)
-        elif isinstance(statement, ast.For | ast.While | ast.If):
-            rounds = 1 if isinstance(statement, ast.If) else 2  # a round depends on the one before
-            for _ in range(rounds):
-                inside = [*statement.body, *statement.orelse]
-                _add_dependencies(inside, labels, tapes, found)
+        own = step.binds if isinstance(statement, ast.With) else ()
+        # A round of a loop depends on the one before.
+        for _ in range(2 if isinstance(statement, ast.For | ast.While) else 1):
+            _add_dependencies(blocks_of(statement), labels, (*tapes, *own), found)
 
 
 def _receivers(statement: ast.stmt) -> set[str]:
@@ -163,23 +227,27 @@ def _receivers(statement: ast.stmt) -> set[str]:
     return {dotted.split(".")[0]} - set(ROOTS) if dotted and "." in dotted else set()
 
 
+# ----- counts -----
+
+
 def count_operations(tree: ast.AST) -> int:
     """How many tensor operations the text writes: operators, and calls into `tf`."""
-    operators = [part for part in ast.walk(tree) if isinstance(part, ast.BinOp | ast.UnaryOp)]
-    called = [dotted_name(part.func) or "" for part in ast.walk(tree) if isinstance(part, ast.Call)]
+    parts = walk(tree)
+    operators = [part for part in parts if isinstance(part, ast.BinOp | ast.UnaryOp)]
+    called = [dotted_name(part.func) or "" for part in parts if isinstance(part, ast.Call)]
     computing = [
         name for name in called if name.startswith("tf.") and not name.startswith(PLUMBING)
     ]
     return len(operators) + len(computing)
 
 
-def has_control_flow(tree: ast.AST) -> bool:
+def has_control_flow(*trees: ast.AST) -> bool:
     """Whether AutoGraph has anything to convert."""
-    kinds = ast.If | ast.While | ast.For | ast.IfExp
-    return any(isinstance(part, kinds) for part in ast.walk(tree))
+    kinds = (ast.If, ast.While, ast.For, ast.IfExp)
+    return any(isinstance(part, kinds) for part in walk(*trees))
 
 
 def names_of_framework(tree: ast.AST) -> frozenset[str]:
     """The names that a program asks of its target: `nn.relu` for `tf.nn.relu`."""
-    dotted = (dotted_name(part) for part in ast.walk(tree) if isinstance(part, ast.Attribute))
+    dotted = (dotted_name(part) for part in walk(tree) if isinstance(part, ast.Attribute))
     return frozenset(name[3:] for name in dotted if name and name.startswith("tf."))

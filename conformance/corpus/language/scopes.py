@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable
 
 from conformance.corpus.language.nodes import spoken
-from conformance.corpus.language.program import bound_by, names_of_scope
+from conformance.corpus.language.program import Visitor, bound_by, names_of_scope
 from conformance.corpus.language.vocabulary import BUILTINS, PROBES, ROOTS
 from conformance.text import suggest
 
@@ -27,7 +27,7 @@ def check_names(
     return frozenset(scope.bound)
 
 
-class _Scope(ast.NodeVisitor):
+class _Scope(Visitor):
     """One scope, walked in the order in which it runs; nested functions run later."""
 
     def __init__(

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from conformance.corpus.language.program import dotted_name
+from conformance.corpus.language.program import children, dotted_name
 from conformance.corpus.language.vocabulary import LOOP_OPTIONS, ROOTS
 
 MAX_POWER = 64
@@ -30,6 +30,8 @@ SIZE_POSITIONS: dict[str, tuple[int, ...]] = {
 }
 """For functions of tf and np, the positional arguments whose numbers multiply to a size."""
 RANGES = ("range", "arange")
+SIZED = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.Call)
+"""The parts of a tree that can be too large."""
 
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -81,10 +83,8 @@ def _bounded(number: int | float) -> int | float:
 
 def size_faults(part: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     """What is too large about this one part of a tree; its children are asked for themselves."""
-    if not isinstance(part, ast.Constant | ast.UnaryOp | ast.BinOp | ast.Call):
-        return
     try:
-        for child in ast.iter_child_nodes(part):
+        for child in children(part):
             literal_number(child)
     except TooLarge:
         return

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from conformance.corpus.language.nodes import Faults, Node, spoken
-from conformance.corpus.language.program import dotted_name
+from conformance.corpus.language.program import Visitor, dotted_name, walk
 from conformance.corpus.language.scopes import check_names, one_sided_branches
-from conformance.corpus.language.sizes import size_faults
+from conformance.corpus.language.sizes import SIZED, size_faults
 from conformance.corpus.language.vocabulary import (
     ATTRIBUTES,
     FORBIDDEN_KEYWORDS,
@@ -41,8 +41,8 @@ EXPRESSIONS = (
     *(ast.Attribute, ast.Lambda, ast.IfExp),
 )
 PARTS = (
-    *(ast.Module, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
-    *(ast.keyword, ast.arguments, ast.arg, ast.withitem),
+    *(*STATEMENTS, *EXPRESSIONS),
+    *(ast.Module, ast.keyword, ast.arguments, ast.arg, ast.withitem),
 )
 BLOCKS = (ast.With, ast.FunctionDef, ast.ClassDef, ast.If, ast.While, ast.For)
 SPOKEN = {
@@ -60,11 +60,17 @@ SPOKEN = {
 
 @dataclass(frozen=True)
 class Program:
-    """A text that was checked: its tree, the names that have a value at its end, its attributes."""
+    """A text that was checked, and what the check found in it.
+
+    `bound` are the names that have a value at its end, `attributes` those that its classes
+    define, `framework` the places of what it takes from the framework, by dotted name.
+    """
 
     tree: ast.Module
     bound: frozenset[str]
     attributes: frozenset[str]
+    functions: frozenset[str]
+    framework: Mapping[str, ast.Attribute]
 
 
 def check_program(
@@ -84,7 +90,7 @@ def check_program(
     if tree is None:
         return None
     outer = setup.bound if setup else frozenset[str]()
-    attributes = _attributes_defined_in(tree) | (setup.attributes if setup else frozenset())
+    attributes = _attributes_defined_in(text, tree) | (setup.attributes if setup else frozenset())
     checker = _Checker(node, text, attributes, faults)
     checker.visit(tree)
     if checker.foreign:
@@ -92,9 +98,9 @@ def check_program(
     bound = check_names(tree, made, outer, checker.refuse)
     checker.check_branches(tree, {*made, *outer})
     if len(faults.found) == before:
-        checker.check_lines(tree)
-        _compiled(node, tree, faults)
-    return Program(tree, bound, attributes)
+        checker.check_lines()
+        _compiled(node, text, faults)
+    return Program(tree, bound, attributes, frozenset(checker.functions), checker.framework)
 
 
 def _parsed(node: Node, text: str, faults: Faults) -> ast.Module | None:
@@ -116,18 +122,18 @@ def _parsed(node: Node, text: str, faults: Faults) -> ast.Module | None:
         return None
 
 
-def _compiled(node: Node, tree: ast.Module, faults: Faults) -> None:
+def _compiled(node: Node, text: str, faults: Faults) -> None:
     """What only Python's compiler sees: a misplaced return, a parameter named twice, `x is 3`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            compile(tree, "<case>", "exec", dont_inherit=True)
+            compile(text, "<case>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         message = getattr(error, "msg", None) or str(error) or type(error).__name__
         faults.add(node.at(getattr(error, "lineno", None) or 1, 0), f"not Python: {message}")
 
 
-class _Checker(ast.NodeVisitor):
+class _Checker(Visitor):
     """Walks a program and reports what the subset does not hold."""
 
     def __init__(self, node: Node, text: str, attributes: frozenset[str], faults: Faults) -> None:
@@ -138,6 +144,9 @@ class _Checker(ast.NodeVisitor):
         self.foreign = False
         self.depth = 0
         self.blocks = 0
+        self.whole_lines: list[ast.stmt | ast.Constant] = []
+        self.functions: set[str] = set()
+        self.framework: dict[str, ast.Attribute] = {}
 
     def refuse(self, part: ast.AST, message: str) -> None:
         """Report what is wrong with a part, where it stands; an attribute's name is its place."""
@@ -150,10 +159,12 @@ class _Checker(ast.NodeVisitor):
 
     def visit(self, part: ast.AST) -> None:
         """Visit a part that the subset holds; refuse any other, and what it contains."""
-        if not isinstance(part, STATEMENTS + EXPRESSIONS + PARTS):
+        if not isinstance(part, PARTS):
             self.foreign = True
             self.refuse(part, f"{_spoken(part)} is not part of the case language")
             return
+        if isinstance(part, ast.stmt | ast.Constant):
+            self.whole_lines.append(part)
         block = isinstance(part, BLOCKS)
         self.depth += 1
         self.blocks += block
@@ -162,7 +173,7 @@ class _Checker(ast.NodeVisitor):
             limit = MAX_DEPTH if self.depth > MAX_DEPTH else MAX_BLOCKS
             self.refuse(part, f"nested deeper than {limit} levels")
         else:
-            for where, message in size_faults(part):
+            for where, message in size_faults(part) if isinstance(part, SIZED) else ():
                 self.refuse(where, message)
             super().visit(part)
         self.depth -= 1
@@ -189,6 +200,7 @@ class _Checker(ast.NodeVisitor):
 
     def _check_dotted(self, part: ast.Attribute, dotted: str) -> None:
         """A name of the framework or of NumPy, as a whole."""
+        self.framework.setdefault(dotted, part)
         if not isinstance(part.ctx, ast.Load):
             self.refuse(part, f"'{spoken(dotted)}' belongs to the framework: it cannot be set")
         elif any(word.startswith("_") for word in dotted.split(".")[:-1]):
@@ -221,6 +233,7 @@ class _Checker(ast.NodeVisitor):
 
     def visit_FunctionDef(self, part: ast.FunctionDef) -> None:
         self._check_definition_name(part)
+        self.functions.add(part.name)
         for decorator in part.decorator_list:
             if not isinstance(decorator, ast.Name | ast.Attribute | ast.Call):
                 self.refuse(decorator, "a decorator is a name or a call")
@@ -274,14 +287,14 @@ class _Checker(ast.NodeVisitor):
                     "bind it before the if or in both branches",
                 )
 
-    def check_lines(self, tree: ast.Module) -> None:
+    def check_lines(self) -> None:
         """One statement on a line, one line for a text: the lowering works on whole lines."""
-        for part in ast.walk(tree):
+        for part in self.whole_lines:
             if isinstance(part, ast.stmt):
                 before = self.lines[part.lineno - 1].encode()[: part.col_offset]
                 if before.strip():
                     self.refuse(part, "a statement stands on a line of its own")
-            if isinstance(part, ast.Constant) and part.end_lineno != part.lineno:
+            elif part.end_lineno != part.lineno:
                 self.refuse(part, "a text ends on the line on which it begins")
 
 
@@ -295,20 +308,17 @@ def _spoken(part: ast.AST) -> str:
     return SPOKEN.get(type(part)) or " ".join(words).lower()
 
 
-def _attributes_defined_in(tree: ast.AST) -> frozenset[str]:
-    methods = {
-        statement.name
-        for part in ast.walk(tree)
-        if isinstance(part, ast.ClassDef)
-        for statement in part.body
-        if isinstance(statement, ast.FunctionDef)
-    }
-    fields = {
-        part.attr
-        for part in ast.walk(tree)
-        if isinstance(part, ast.Attribute)
-        and isinstance(part.ctx, ast.Store)
-        and isinstance(part.value, ast.Name)
-        and part.value.id == "self"
-    }
-    return frozenset(methods | fields)
+def _is_field(part: ast.Attribute) -> bool:
+    own = isinstance(part.value, ast.Name) and part.value.id == "self"
+    return own and isinstance(part.ctx, ast.Store)
+
+
+def _attributes_defined_in(text: str, tree: ast.AST) -> frozenset[str]:
+    """The names of the methods and fields of a program's own classes."""
+    found: set[str] = set()
+    for part in walk(tree) if "class" in text else ():
+        if isinstance(part, ast.ClassDef):
+            found |= {method.name for method in part.body if isinstance(method, ast.FunctionDef)}
+        elif isinstance(part, ast.Attribute) and _is_field(part):
+            found.add(part.attr)
+    return frozenset(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 ROOTS = ("tf", "np")
+TAPE = "tf.GradientTape"
 PROBES = ("alive",)
 BUILTINS = (
     *("range", "len", "max", "min", "sum", "float", "int", "bool", "tuple", "list", "dict"),
