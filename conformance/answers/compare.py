@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import numpy as np
 
@@ -47,6 +46,7 @@ from conformance.corpus.language.case import (
     ExpectedNone,
     ExpectedOracle,
     ExpectedRaised,
+    ExpectedSeen,
     ExpectedSlices,
     ExpectedStructure,
     ExpectedTensor,
@@ -275,13 +275,6 @@ def _is_value(expected: Expectation) -> bool:
 # ----- a value as an expectation -----
 
 
-@dataclass(frozen=True)
-class _Mark:
-    """A value that the case language has no word for, such as `not reached`."""
-
-    value: Value
-
-
 def expectation_of(value: Value, *, witness: bool = False) -> Expectation:
     """The expectation to answer the same value again.
 
@@ -303,7 +296,7 @@ def expectation_of(value: Value, *, witness: bool = False) -> Expectation:
         return ExpectedSlices(rows, indices, value.dense_shape)
     if isinstance(value, Raised):
         return ExpectedError(value.type) if witness else ExpectedRaised(value.type, value.message)
-    return cast("Expectation", _Mark(value))
+    return ExpectedSeen(describe(value))
 
 
 def _expected_tensor(value: Numbers, witness: bool) -> ExpectedTensor:
@@ -382,7 +375,7 @@ class _ValueWalk:
         elif isinstance(expected, ExpectedOracle):
             self.oracle(got, told, path)
         else:
-            self.mark(expected, got, path)
+            self.seen(expected, got, path)
 
     def fact(
         self,
@@ -409,10 +402,10 @@ class _ValueWalk:
         kind = _class(expected, got)
         self.fact(isinstance(got, NoneValue), kind, path, text_of(expected), got)
 
-    def mark(self, expected: _Mark, got: Value, path: str) -> None:
-        kind: MismatchClass = "error" if _is_no_answer(expected.value) else "structure"
-        kind = "error" if _is_no_answer(got) else kind
-        self.fact(got == expected.value, kind, path, describe(expected.value), got)
+    def seen(self, expected: ExpectedSeen, got: Value, path: str) -> None:
+        none = _is_no_answer(got) or expected.text.startswith(("not reached", "not observed"))
+        kind: MismatchClass = "error" if none else "structure"
+        self.fact(describe(got) == expected.text, kind, path, expected.text, got)
 
     def oracle(self, got: Value, told: Value | None, path: str) -> None:
         if told is None or isinstance(told, NotReached | NotObserved):

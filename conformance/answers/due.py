@@ -17,6 +17,7 @@ from conformance.answers.literals import (
 from conformance.answers.tolerances import PYTHON_NUMBER
 from conformance.answers.values import Numbers, Tensor, Value
 from conformance.corpus.language.case import ExpectedTensor
+from conformance.corpus.language.literals import PYTHON_TYPES
 
 DEFAULT_DTYPES = {
     "bool": frozenset(["bool"]),
@@ -30,16 +31,6 @@ DEFAULT_DTYPES = {
 Counts and indices are int32 or int64, a gradient such as `[2, 6]` is written in integers too, and
 tf.complex of float32 parts is complex64 where a literal is complex128.
 """
-
-
-PYTHON_TYPES = {
-    "Python bool": "bool",
-    "Python int": "int64",
-    "Python float": "float64",
-    "Python complex": "complex128",
-    "Python str": "string",
-}
-"""What a known departure calls the type of a Python scalar, and the dtype that holds it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +55,7 @@ def due_for(
 ) -> Due:
     """The array that is due where `got` was answered and the oracle says `told`.
 
-    0. A declared `Python float` is a Python float and nothing else; so for the other types.
+    0. A departure's `Python float` is a Python float and nothing else; so for the other types.
     1. A declared dtype is exact: a Python number, which has none, is not of that dtype; a Python
        bool or str is, because there is only one dtype that it can be.
     2. The oracle's dtype is exact for a tensor; a Python scalar is then compared by value.

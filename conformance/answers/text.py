@@ -26,6 +26,7 @@ from conformance.corpus.language.case import (
     ExpectedError,
     ExpectedNone,
     ExpectedRaised,
+    ExpectedSeen,
     ExpectedSlices,
     ExpectedStructure,
     ExpectedTensor,
@@ -40,7 +41,7 @@ _COUNTED = re.compile(r"\b0x[0-9a-fA-F]+|(?<=_)[0-9]+|(?<=CustomGradient-)[0-9]+
 _FOLDERS = re.compile(r"(?<![\w.])(?:/[\w.+@~-]+){2,}/")
 _LOGGED = re.compile(
     r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?:? *|"  # TensorFlow's and ISO times
-    r"\b[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ |"  # absl: level and date, time, thread
+    r"\b[IWEF]\d{4} \d\d:\d\d:\d+\.\d+ +\d+ |"  # absl: level and date, time, thread
     r"(?<=\bpid )\d+|(?<=\bpid=)\d+|(?<=\bprocess )\d+|(?<=\bthread )\d+",
     re.IGNORECASE,
 )
@@ -98,6 +99,8 @@ def text_of(expected: Expectation) -> str:
         if expected.kind == "dict":
             return f"a dict of {', '.join(map(repr, expected.keys))}"
         return f"a {expected.kind} of {len(expected.items)}"
+    if isinstance(expected, ExpectedSeen):
+        return clean(expected.text)
     if isinstance(expected, ExpectedRaised):
         return clean(f"{expected.type}: {expected.message}")
     if isinstance(expected, ExpectedError):
@@ -137,7 +140,8 @@ def steady(message: str) -> str:
     White space is folded; addresses, counters, folders, times and process ids are left out.
 
     >>> steady("I0000 00:00:1760.12    813 rewrite_1: no gradient of /tmp/x/run.py at 0x7f")
-    'I0000 00:00:1760.12 813 rewrite_#: no gradient of .../run.py at #'
+    'rewrite_#: no gradient of .../run.py at #'
     """
-    folded = " ".join(message.split())
+    encodable = message.encode("utf-8", "backslashreplace").decode()
+    folded = " ".join(encodable.split())
     return _FOLDERS.sub(".../", uncounted(_LOGGED.sub("", folded)))

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 import yaml
 
-from conformance.corpus.language.case import Expectation, ExpectedRaised, ExpectedTensor
+from conformance.corpus.language.case import (
+    Expectation,
+    ExpectedRaised,
+    ExpectedSeen,
+    ExpectedTensor,
+)
 from conformance.corpus.language.document import CaseFileError, Faults, parse_document
 from conformance.corpus.language.expectations import parse_expectation
 from conformance.corpus.language.literals import DTYPES, WIRE
@@ -99,3 +104,23 @@ def test_a_case_has_none_of_these_forms(given: object) -> None:
 
 def test_every_dtype_belongs_to_the_wire_or_is_a_string() -> None:
     assert set(DTYPES) == {*WIRE, "string"}
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "due"),
+    [
+        (3, "int", 3),
+        (2**63, "int", 2**63),
+        (3.5, "float", 3.5),
+        (True, "bool", True),
+        ("1+2j", "complex", 1 + 2j),
+        ("1+2j", "str", "1+2j"),
+    ],
+)
+def test_a_python_scalar_has_its_type(value: object, kind: str, due: object) -> None:
+    found = parsed({"python": value, "type": kind})
+    assert found == ExpectedTensor(due, f"Python {kind}", ())  # type: ignore[arg-type]
+
+
+def test_what_has_no_other_form_is_told_by_its_text() -> None:
+    assert parsed({"seen": "not reached"}) == ExpectedSeen("not reached")

@@ -99,6 +99,13 @@ class ExpectedRaised:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedSeen:
+    """A value that has no other form, by its text, `not reached`: a departure's answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectedCalls:
     """How many times Python executed the body of a `def`."""
 
@@ -126,7 +133,8 @@ class ExpectedOracle:
 
 Expectation: TypeAlias = (
     "ExpectedTensor | ExpectedNone | ExpectedStructure | ExpectedSlices | ExpectedError"
-    " | ExpectedRaised | ExpectedCalls | ExpectedWatched | ExpectedAnyOf | ExpectedOracle"
+    " | ExpectedRaised | ExpectedSeen | ExpectedCalls | ExpectedWatched | ExpectedAnyOf"
+    " | ExpectedOracle"
 )
 
 

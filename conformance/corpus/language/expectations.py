@@ -14,6 +14,7 @@ from conformance.corpus.language.case import (
     ExpectedNone,
     ExpectedOracle,
     ExpectedRaised,
+    ExpectedSeen,
     ExpectedSlices,
     ExpectedStructure,
     ExpectedTensor,
@@ -24,6 +25,7 @@ from conformance.corpus.language.case import (
 from conformance.corpus.language.formula import evaluate_formula
 from conformance.corpus.language.literals import (
     DTYPES,
+    PYTHON_TYPES,
     is_complex_text,
     leaves,
     parse_data,
@@ -33,6 +35,7 @@ from conformance.corpus.language.literals import (
     shape_of,
 )
 from conformance.corpus.language.nodes import Faults, Node, spoken
+from conformance.text import suggest
 
 Inputs: TypeAlias = Mapping[str, Input]
 Given: TypeAlias = Mapping[str, Node]
@@ -49,8 +52,9 @@ def parse_expectation(
 ) -> Expectation:
     """One expectation; a fault (and a harmless expectation) for what is none.
 
-    A `departure` records what a target really answers: it may also have the forms `raised`
-    (class and whole message of an exception) and `data` (a large tensor's raw elements).
+    A `departure` records what a target really answers: it may also have the forms `raised` (class
+    and whole message of an exception), `data` (a large tensor's raw elements), `python` (a Python
+    scalar of a type) and `seen` (the text of what has no other form).
     """
     return _Reader(inputs, faults, FORMS | (DEPARTURE_FORMS if departure else {})).read(node)
 
@@ -166,6 +170,18 @@ class _Reader:
             self.faults.add(message or given["raised"], "raised has a message: its whole text")
         return ExpectedRaised(self.class_name(given["raised"]), str(message and message.value))
 
+    def python(self, given: Given) -> Expectation:
+        types = {name.removeprefix("Python "): name for name in PYTHON_TYPES}
+        kind = self.faults.line(given["type"]) if "type" in given else "float"
+        if kind not in types:
+            self.faults.add(given["type"], f"no type '{spoken(kind)}'{suggest(kind, types)}")
+            return ExpectedTensor(0.0)
+        dtype = None if kind == "int" else PYTHON_TYPES[types[kind]]
+        return ExpectedTensor(self.number(given["python"], dtype), types[kind], ())
+
+    def seen(self, given: Given) -> Expectation:
+        return ExpectedSeen(self.faults.line(given["seen"]))
+
     def calls(self, given: Given) -> Expectation:
         count = given["calls"].value
         if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
@@ -238,5 +254,7 @@ FORMS: dict[str, Form] = {
 DEPARTURE_FORMS: dict[str, Form] = {
     "raised": (("raised", "message"), _Reader.raised),
     "data": (("data", "dtype", "shape"), _Reader.data),
+    "python": (("python", "type"), _Reader.python),
+    "seen": (("seen",), _Reader.seen),
 }
 """The further forms in which a departure tells what a target answers."""

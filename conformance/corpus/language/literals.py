@@ -37,6 +37,14 @@ WIRE = {
 its 16 bits."""
 
 DTYPES = (*WIRE, "string")
+PYTHON_TYPES = {
+    "Python bool": "bool",
+    "Python int": "int64",
+    "Python float": "float64",
+    "Python complex": "complex128",
+    "Python str": "string",
+}
+"""What a departure calls the type of a Python scalar, and the dtype that holds it."""
 
 
 def family(dtype: str) -> Family:
