@@ -10,6 +10,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from conformance.corpus.cases import load_corpus
+from conformance.corpus.language.case import (
+    Expectation,
+    ExpectedAnyOf,
+    ExpectedError,
+    ExpectedStructure,
+)
+
 ROOT = Path(__file__).parent.parent
 NOT_OURS = {"node_modules", "build", "dist"}
 PAPERS = sorted(
@@ -160,3 +168,25 @@ def test_hooks_fetch_nothing() -> None:
     for hook in repository["hooks"]:
         for file in re.findall(r"tests/\S+", hook["entry"]):
             assert (ROOT / file).is_file()
+
+
+def classes_of(expectation: Expectation) -> Iterator[str]:
+    """The error classes that an expectation asks for; of several answers, the first."""
+    if isinstance(expectation, ExpectedError):
+        yield expectation.type
+    elif isinstance(expectation, ExpectedAnyOf):
+        yield from classes_of(expectation.options[0])
+    elif isinstance(expectation, ExpectedStructure):
+        for item in expectation.items:
+            yield from classes_of(item)
+
+
+def test_the_error_classes_are_those_that_cases_expect() -> None:
+    expected = {
+        name
+        for case in load_corpus()
+        for expectation in case.expectations_in("eager").values()
+        for name in classes_of(expectation)
+    }
+    page = (ROOT / "docs" / "target.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| (\w+Error) \|", page, re.MULTILINE)) == expected
