@@ -24,7 +24,7 @@ from conformance.answers.wire import (
     texts,
 )
 from conformance.asking.events import Answered, Cell, Event, TargetReady
-from conformance.corpus.cases import VERSION, corpus_hash
+from conformance.corpus.cases import CORPUS_VERSION, corpus_hash
 from conformance.corpus.language.case import Case
 from conformance.targets.specification import Target
 from conformance.text import clean
@@ -81,7 +81,7 @@ class RecordWriter:
         self._file: IO[str] = _open(new, "wt")
         self._cells = 0
         self._broken = False
-        corpus = {"version": VERSION, "hash": corpus_hash(cases), "cases": len(cases)}
+        corpus = {"version": CORPUS_VERSION, "hash": corpus_hash(cases), "cases": len(cases)}
         self._line(
             {
                 "record": FORMAT,

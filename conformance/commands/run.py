@@ -25,7 +25,7 @@ from conformance.commands.reading import corpus, known_deviations, record_at
 from conformance.commands.saying import ended, say
 from conformance.commands.selecting import add_selection, corpus_folder, selection_of
 from conformance.corpus.language.case import Case
-from conformance.corpus.language.features import words_of
+from conformance.corpus.language.features import tags_of
 from conformance.corpus.selection import NothingSelected, select
 from conformance.report.progress import Progress
 from conformance.report.terminal import print_results
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check_numbers(arguments)
     selection = selection_of(arguments, words)
     try:
-        chosen = select(cases, selection, words_of)
+        chosen = select(cases, selection, tags_of)
     except NothingSelected as nothing:
         return ended(str(nothing), "nothing_ran")
     shard = _shard(arguments)

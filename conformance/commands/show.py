@@ -15,7 +15,7 @@ from conformance.commands.reading import corpus
 from conformance.commands.script import script_of
 from conformance.commands.selecting import add_corpus, corpus_folder, one_case
 from conformance.corpus.language.case import MODES, Case, Expectation
-from conformance.corpus.language.features import words_of
+from conformance.corpus.language.features import tags_of
 from conformance.corpus.language.lowering import Lowered, lower
 
 
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _described(case: Case, lowered: Lowered) -> str:
     lines = [case.id, f"  {case.title}", "", f"source   {', '.join(case.sources)}"]
     lines += [f"file     {case.place.file}:{case.place.line}", f"program  {lowered.hash}"]
-    lines += [f"shows    {', '.join(words_of(case))}", ""]
+    lines += [f"shows    {', '.join(tags_of(case))}", ""]
     lines += [textwrap.indent(lowered.source.rstrip(), "    "), "", "expected"]
     lines += _expected(case.expect, bounds_for("eager", lowered.operations))
     for mode, expectations in case.expect_in.items():

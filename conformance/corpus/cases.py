@@ -11,7 +11,7 @@ from conformance.corpus.language.document import CaseFileError, Fault
 from conformance.corpus.language.loader import load_file
 from conformance.places import data_folder
 
-VERSION = "1"
+CORPUS_VERSION = "1"
 """The corpus's own version: raised when a case's meaning changes, not when one is added."""
 
 

@@ -67,7 +67,7 @@ def _load(files: Mapping[str, Path], root: Path) -> Rows:
     # YAML is not even imported where every file is remembered.
     from conformance.corpus.cases import load_files
     from conformance.corpus.language.document import CaseFileError
-    from conformance.corpus.language.features import words_of
+    from conformance.corpus.language.features import tags_of
 
     try:
         cases = load_files(files.values(), root)
@@ -75,7 +75,7 @@ def _load(files: Mapping[str, Path], root: Path) -> Rows:
         raise UsageError(str(error)) from error
     by_file: dict[str, list[list[object]]] = {}
     for case in cases:
-        row = list(astuple(Summary(case.id, case.title, case.file, words_of(case))))
+        row = list(astuple(Summary(case.id, case.title, case.file, tags_of(case))))
         by_file.setdefault(case.file, []).append(row)
     return {key: by_file[shown(path, root)] for key, path in files.items()}
 

@@ -18,7 +18,7 @@ from conformance.asking.events import Answered, Event, TargetReady
 from conformance.asking.worker import Job, Worker
 from conformance.closing import UsageError
 from conformance.commands.reading import corpus, known_deviations
-from conformance.corpus.cases import VERSION
+from conformance.corpus.cases import CORPUS_VERSION
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.loader import load_file
@@ -50,7 +50,7 @@ class Cells:
     def pytest_report_header(self) -> str:
         """Say what is asked."""
         asked = [f"{target.label}:{','.join(target.modes)}" for target in self.targets]
-        return f"gradconf {__version__}, corpus {VERSION}: {' '.join(asked)}"
+        return f"gradconf {__version__}, corpus {CORPUS_VERSION}: {' '.join(asked)}"
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> CaseFile | None:
         """A file of cases: any YAML file that is named, else one that has cases."""

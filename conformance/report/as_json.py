@@ -9,7 +9,7 @@ from conformance import __version__
 from conformance.answers.mismatch import Mismatch
 from conformance.asking.events import Cell
 from conformance.closing import EXIT_CODES
-from conformance.corpus.cases import VERSION as CORPUS
+from conformance.corpus.cases import CORPUS_VERSION as CORPUS
 from conformance.report.baseline_text import baseline_counts, standing_of
 from conformance.report.difference_blocks import Known
 from conformance.report.difference_json import change_document

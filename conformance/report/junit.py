@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from xml.etree import ElementTree
 
 from conformance import __version__
-from conformance.corpus.cases import VERSION
+from conformance.corpus.cases import CORPUS_VERSION
 from conformance.report.baseline_text import standing_of
 from conformance.report.summary import (
     LABELS,
@@ -87,7 +87,7 @@ def _properties(results: Results, target: str) -> dict[str, object]:
     standing = next(standing for standing in standings(results) if standing.target == target)
     return {
         "gradconf": __version__,
-        "corpus": VERSION,
+        "corpus": CORPUS_VERSION,
         "command": command_line(results),
         "word": results.word,
         "record": results.record,

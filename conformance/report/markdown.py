@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from conformance import __version__
-from conformance.corpus.cases import VERSION
+from conformance.corpus.cases import CORPUS_VERSION
 from conformance.report.baseline_text import baseline_lines
 from conformance.report.difference_blocks import Known, counted_changes
 from conformance.report.difference_markdown import change_markdown
@@ -82,7 +82,7 @@ def _table(results: Results) -> Iterator[str]:
 
 def _versions(results: Results) -> Iterator[str]:
     names = names_of(results)
-    yield f"\ngradconf {__version__}, corpus {VERSION}"
+    yield f"\ngradconf {__version__}, corpus {CORPUS_VERSION}"
     yield ""
     for target in results.asked:
         yield f"- {code(names[target])}: {code(about_target(results, target))}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from conformance import __version__
-from conformance.corpus.cases import VERSION
+from conformance.corpus.cases import CORPUS_VERSION
 from conformance.report.baseline_text import baseline_lines
 from conformance.report.difference_text import version_lines
 from conformance.report.progress import Progress
@@ -86,7 +86,7 @@ def report_lines(results: Results, style: Style, limit: int | None = None) -> It
 
 def _targets(results: Results, style: Style) -> Iterator[str]:
     took = f", {results.seconds:.1f} s" if results.seconds else ""
-    yield style.paint(f"gradconf {__version__}, corpus {VERSION}{took}", "bold")
+    yield style.paint(f"gradconf {__version__}, corpus {CORPUS_VERSION}{took}", "bold")
     names = names_of(results)
     for target, modes in results.asked.items():
         about = f"{', '.join(map(printable, modes))} ({about_target(results, target)})"

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.corpus.language.document import CaseFileError, Fault
+from conformance.corpus.language.document import MAX_FAULTS, CaseFileError, Fault
 from conformance.corpus.language.loader import load_text
-from conformance.corpus.language.nodes import MAX_FAULTS
 
 MARK = "«"
 

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 
 from conformance.corpus.cases import data_folder
 from conformance.corpus.language.case import Case
-from conformance.corpus.language.document import CaseFileError, read_document
+from conformance.corpus.language.document import CaseFileError, Fault, read_document
 from conformance.corpus.language.features import features_of
 from conformance.corpus.language.loader import load_text
 from conformance.corpus.language.lowering import lower
-from conformance.corpus.language.nodes import Fault
 
 SLOWEST = 10.0
 """Seconds that no text of a test may take; a budget of work (nodes.MAX_WORK) sees to it."""

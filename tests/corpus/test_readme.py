@@ -11,8 +11,7 @@ from conformance.corpus.cases import data_folder
 from conformance.corpus.language import expectations, inputs
 from conformance.corpus.language.case import MODES
 from conformance.corpus.language.document import CaseFileError
-from conformance.corpus.language.loader import CASE_KEYS, load_text
-from conformance.corpus.language.sources import FORMS as SOURCES
+from conformance.corpus.language.loader import CASE_KEYS, SOURCES, load_text
 
 README = (data_folder("cases") / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)

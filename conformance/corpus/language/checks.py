@@ -13,8 +13,8 @@ from conformance.corpus.language.case import (
     ExpectedOracle,
     Input,
 )
+from conformance.corpus.language.document import Faults, Node, spoken
 from conformance.corpus.language.expectations import expects, options_of
-from conformance.corpus.language.nodes import Faults, Node, spoken
 from conformance.corpus.language.program import (
     bound_by,
     names_of,

@@ -22,6 +22,7 @@ from conformance.corpus.language.case import (
     Input,
     Nested,
 )
+from conformance.corpus.language.document import Faults, Node, spoken
 from conformance.corpus.language.formula import evaluate_formula
 from conformance.corpus.language.literals import (
     DTYPES,
@@ -34,7 +35,6 @@ from conformance.corpus.language.literals import (
     parse_shape,
     shape_of,
 )
-from conformance.corpus.language.nodes import Faults, Node, spoken
 from conformance.text import suggest
 
 Inputs: TypeAlias = Mapping[str, Input]

@@ -31,7 +31,7 @@ def features_of(case: Case) -> tuple[str, ...]:
     return tuple(name for name, holds in FEATURES.items() if holds(facts))
 
 
-def words_of(case: Case) -> tuple[str, ...]:
+def tags_of(case: Case) -> tuple[str, ...]:
     """What `--tag` selects a case by: the tags that its author typed, then its features."""
     return tuple(dict.fromkeys((*case.tags, *features_of(case))))
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from conformance.corpus.language.case import Input, Nested
+from conformance.corpus.language.document import Faults, Node, spoken
 from conformance.corpus.language.literals import FLOATS, INTEGERS, leaves, shape_of
-from conformance.corpus.language.nodes import Faults, Node, spoken
 from conformance.text import suggest
 
 MAX_TEXT = 400

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from conformance.corpus.language.case import Input, Nested
+from conformance.corpus.language.document import Faults, Node
 from conformance.corpus.language.literals import (
     FLOATS,
     MAX_ELEMENTS,
@@ -15,7 +16,6 @@ from conformance.corpus.language.literals import (
     parse_nested,
     parse_shape,
 )
-from conformance.corpus.language.nodes import Faults, Node
 
 FORMS = {
     "constant": ("constant", "dtype"),

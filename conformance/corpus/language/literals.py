@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
 from conformance.corpus.language.case import Nested, Scalar
-from conformance.corpus.language.nodes import Faults, Node, spoken
+from conformance.corpus.language.document import Faults, Node, spoken
 from conformance.text import suggest
 
 Family: TypeAlias = Literal["bool", "integer", "float", "complex", "string"]

@@ -15,11 +15,16 @@ from conformance.corpus.language.checks import (
     check_modes,
     check_observed,
 )
-from conformance.corpus.language.document import parse_document, read_document
+from conformance.corpus.language.document import (
+    CaseFileError,
+    Faults,
+    Node,
+    parse_document,
+    read_document,
+    spoken,
+)
 from conformance.corpus.language.expectations import parse_expectation
 from conformance.corpus.language.inputs import parse_input
-from conformance.corpus.language.nodes import CaseFileError, Faults, Node, spoken
-from conformance.corpus.language.sources import parse_sources
 from conformance.corpus.language.subset import Program, check_program
 from conformance.corpus.language.templates import expand
 from conformance.corpus.language.vocabulary import BUILTINS, PROBES, RESERVED, ROOTS, TAGS
@@ -36,6 +41,24 @@ VALUE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
 NOTHING: Mapping[str, Any] = {}
 """Shared by the many cases that say nothing of single modes."""
 TAKEN = frozenset((*ROOTS, *PROBES, *BUILTINS, *RESERVED))
+SOURCES = {
+    "contract/84": r"contract/[1-9]\d{0,3}",
+    "contract/s4": r"contract/s[1-9]\d?",
+    "contract/0b.5": r"contract/0b\.[1-9]\d?",
+    "contract/advanced/27": r"contract/advanced/[1-9]\d?",
+    "guide/autodiff#section": r"guide/autodiff(#[a-z0-9][a-z0-9_.-]*)?",
+    "guide/advanced_autodiff#section": r"guide/advanced_autodiff(#[a-z0-9][a-z0-9_.-]*)?",
+    "custom_gradient.py docstring, name": r"custom_gradient\.py( docstring)?(, \S.*)?",
+    "api/custom_gradient (de)": r"api/[A-Za-z][\w./]*( \([a-z]{2}\))?(, \S.*)?",
+    "blog/name": r"blog/[a-z0-9][\w.#/-]*",
+    "issue/12345": r"issue/[1-9]\d{0,6}",
+    "METHODS 4.2 mutant 7": r"METHODS [1-9]\d?(\.\d+)*( mutant [1-9]\d{0,3})?",
+    "https://...": r"https://[a-z0-9][a-z0-9.-]*(/\S*)?",
+}
+"""Each form of a source by an example of it: the pattern that a source of this form matches."""
+
+MAX_SOURCES = 20
+_SOURCE = re.compile("|".join(f"(?:{pattern})" for pattern in SOURCES.values()))
 
 
 def load_file(path: Path, root: Path) -> list[Case]:
@@ -119,7 +142,7 @@ def _case(id: str, node: Node, faults: Faults) -> Case:
     return Case(
         id=id,
         title=faults.line(given["title"]) if "title" in given else "",
-        sources=parse_sources(given["source"], faults) if "source" in given else (),
+        sources=_sources(given["source"], faults) if "source" in given else (),
         place=node.place,
         run=str(run.value) if run else "",
         run_line=run.text_line if run else 0,
@@ -211,3 +234,33 @@ def _expectations(
         name: parse_expectation(child, inputs, faults)
         for name, child in faults.mapping(node).items()
     }
+
+
+# ----- where a fact comes from -----
+
+
+def _sources(node: Node, faults: Faults) -> tuple[str, ...]:
+    """One source, or a list of them; a fault with the nearest form for what is none."""
+    children = node.value if isinstance(node.value, list) else [node]
+    if not children:
+        faults.add(node, "a case names the source of its fact, such as contract/84")
+    if len(children) > MAX_SOURCES:
+        faults.add(node, f"more than {MAX_SOURCES} sources")
+        return ()
+    return tuple(_source(child, faults) for child in children)
+
+
+def _source(node: Node, faults: Faults) -> str:
+    text = faults.line(node)
+    if text and not _SOURCE.fullmatch(text):
+        faults.add(node, f"'{spoken(text)}' is no source{_written_like(text)}")
+    return text
+
+
+def _written_like(text: str) -> str:
+    """The forms that begin as the text does, or that are spelt like it."""
+    room = "api" if text.startswith("tf.") else text.lower().split("/")[0]
+    alike = [form for form in SOURCES if "/" in form and form.split("/")[0] == room]
+    if alike:
+        return f" (written like {' or '.join(alike)})"
+    return suggest(text, SOURCES)

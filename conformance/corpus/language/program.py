@@ -16,7 +16,7 @@ _NO_CHILDREN = {"ctx", "op", "ops", "id", "attr", "name", "kind", "type_comment"
 """Fields that hold no part that a reader asks about: names, operators, contexts."""
 
 
-_FIELDS: dict[type, tuple[str, ...]] = {}
+_FIELDS: dict[type, tuple[str, ...]] = {ast.Constant: ()}
 """For each kind of part that was met, the fields that can hold parts."""
 
 

@@ -12,9 +12,9 @@ from conformance.corpus.language.loader import (
     FILE_KEYS,
     NAME,
     REQUIRED_KEYS,
+    SOURCES,
     VALUE_NAME,
 )
-from conformance.corpus.language.sources import FORMS as SOURCES
 from conformance.corpus.language.vocabulary import TAGS
 
 Schema = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from conformance.corpus.language.nodes import spoken
+from conformance.corpus.language.document import spoken
 from conformance.corpus.language.program import Visitor, bound_by, names_of_scope
 from conformance.corpus.language.vocabulary import BUILTINS, PROBES, ROOTS
 from conformance.text import suggest

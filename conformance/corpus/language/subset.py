@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from conformance.corpus.language.nodes import Faults, Node, spoken
+from conformance.corpus.language.document import Faults, Node, spoken
 from conformance.corpus.language.program import Visitor, dotted_name, walk
 from conformance.corpus.language.scopes import check_names, one_sided_branches
 from conformance.corpus.language.sizes import SIZED, size_faults

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from conformance.corpus.language.nodes import Faults, Hole, Node, Value, spoken
+from conformance.corpus.language.document import Faults, Hole, Node, Value, spoken
 from conformance.text import suggest
 
 MAX_EXPANSION = 2_000

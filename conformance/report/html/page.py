@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance import __version__
-from conformance.corpus.cases import VERSION
+from conformance.corpus.cases import CORPUS_VERSION
 from conformance.report.baseline_text import baseline_lines
 from conformance.report.difference_blocks import Block as ChangeBlock
 from conformance.report.difference_blocks import Known, counted_changes
@@ -146,7 +146,7 @@ def _content(results: Results) -> dict[str, object]:
     return {
         "word": results.word,
         "gradconf": __version__,
-        "corpus": VERSION,
+        "corpus": CORPUS_VERSION,
         "seconds": f"{results.seconds:.1f}",
         "command": command_line(results),
         "record": printable(results.record),
