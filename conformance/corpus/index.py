@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -15,7 +15,8 @@ from conformance import __version__
 from conformance.closing import UsageError
 from conformance.places import cache_folder
 
-Rows: TypeAlias = "dict[str, list[list[object]]]"
+Remembered: TypeAlias = "dict[str, list[Summary]]"
+MAX_BYTES = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def summaries(root: Path) -> list[Summary]:
     if unknown:
         remembered |= _load(unknown, root)
         _write(cache_file(), remembered)
-    return [_summary(row) for key in keys for row in remembered[key]]
+    return [summary for key in keys for summary in remembered[key]]
 
 
 def cache_file() -> Path:
@@ -63,7 +64,7 @@ def shown(path: Path, root: Path) -> str:
     return f"{root.name}/{path.relative_to(root).as_posix()}"
 
 
-def _load(files: Mapping[str, Path], root: Path) -> Rows:
+def _load(files: Mapping[str, Path], root: Path) -> Remembered:
     # YAML is not even imported where every file is remembered.
     from conformance.corpus.cases import load_files
     from conformance.corpus.language.document import CaseFileError
@@ -73,33 +74,39 @@ def _load(files: Mapping[str, Path], root: Path) -> Rows:
         cases = load_files(files.values(), root)
     except CaseFileError as error:
         raise UsageError(str(error)) from error
-    by_file: dict[str, list[list[object]]] = {}
+    by_file: Remembered = {}
     for case in cases:
-        row = list(astuple(Summary(case.id, case.title, case.file, tags_of(case))))
-        by_file.setdefault(case.file, []).append(row)
+        summary = Summary(case.id, case.title, case.file, tags_of(case))
+        by_file.setdefault(case.file, []).append(summary)
     return {key: by_file[shown(path, root)] for key, path in files.items()}
 
 
-def _summary(row: Sequence[object]) -> Summary:
-    id, title, file, tags = row
-    assert isinstance(tags, list | tuple)
-    return Summary(str(id), str(title), str(file), tuple(str(tag) for tag in tags))
-
-
-def _read(path: Path) -> Rows:
+def _read(path: Path) -> Remembered:
+    """What is remembered; nothing, where the file is damaged, too large or somebody else's."""
     try:
+        about = path.stat()
+        mine = about.st_uid == os.getuid() if hasattr(os, "getuid") else True
+        if not mine or not path.is_file() or about.st_size > MAX_BYTES:
+            return {}
         content = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        return {key: [_summary(*row) for row in rows] for key, rows in content.items()}
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {}
-    return content if isinstance(content, dict) else {}
 
 
-def _write(path: Path, content: Rows) -> None:
+def _summary(id: object, title: object, file: object, tags: object) -> Summary:
+    texts = [id, title, file, *(tags if isinstance(tags, list) else [None])]
+    if not all(isinstance(text, str) and text.isprintable() for text in texts):
+        raise TypeError(texts)
+    return Summary(*texts[:3], tuple(texts[3:]))  # type: ignore[arg-type]  # all are text
+
+
+def _write(path: Path, content: Remembered) -> None:
     """Replace the file whole; a cache that cannot be written is done without."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-            json.dump(content, file)
+            json.dump({key: [astuple(row) for row in rows] for key, rows in content.items()}, file)
         os.replace(file.name, path)
     except OSError:
         return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import takewhile
@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Protocol, TypeAlias, TypeVar
 
 from conformance.closing import UsageError
-from conformance.text import did_you_mean
+from conformance.text import clean, did_you_mean, suggest
 
 Matches: TypeAlias = Callable[[str], bool]
+MAX_EXPRESSION = 1_000
+MAX_NESTING = 50
 _OPERATORS = ("and", "or", "not", "(", ")")
 
 
@@ -70,34 +72,67 @@ def select(
 ) -> list[Chosen]:
     """The cases that the selection takes.
 
-    `tags_of` gives what a case is selected by as a tag. Errors: NothingSelected for any part that
+    `tags_of` gives what `--tag` selects a case by. Errors: NothingSelected for any part that
     takes none, UsageError for a keyword expression that cannot be read.
     """
-    chosen = [case for case in cases if _named(case, selection.words)]
     for word in selection.words:
         if not any(_matches(case, word) for case in cases):
-            raise NothingSelected(f"no case matches '{word}'{_nearest(word, cases)}")
+            raise NothingSelected(f"no case matches '{clean(word)}'{_nearest(word, cases)}")
+    areas = {case.area for case in cases} if selection.areas else set()
     for area in selection.areas:
-        if area not in {case.area for case in cases}:
-            raise NothingSelected(f"no area '{area}'{_near(area, {case.area for case in cases})}")
-    known = {word for case in cases for word in tags_of(case)} if selection.tags else set()
+        if area not in areas:
+            raise NothingSelected(f"no area '{clean(area)}'{suggest(area, areas)}")
+    known = {tag for case in cases for tag in tags_of(case)} if selection.tags else set()
     for tag in selection.tags:
         if tag not in known:
-            raise NothingSelected(f"no case has the tag '{tag}'{_near(tag, known)}")
-    chosen = [case for case in chosen if not selection.areas or case.area in selection.areas]
-    chosen = [
-        case for case in chosen if not selection.tags or set(selection.tags) & {*tags_of(case)}
-    ]
+            raise NothingSelected(f"no case has the tag '{clean(tag)}'{suggest(tag, known)}")
     meets = matcher(selection.keyword)
-    chosen = [case for case in chosen if meets(f"{case.id} {case.title}")]
+    chosen = [
+        case
+        for case in cases
+        if (not selection.words or any(_matches(case, word) for word in selection.words))
+        and (not selection.areas or case.area in selection.areas)
+        and (not selection.tags or {*selection.tags} & {*tags_of(case)})
+        and meets(f"{case.id} {case.title}")
+    ]
     if not chosen:
-        named = f"-k '{selection.keyword}'" if selection.keyword else "the selection"
+        named = f"-k '{clean(selection.keyword)}'" if selection.keyword else "the selection"
         raise NothingSelected(f"no case matches {named}{_nearest(selection.keyword, cases)}")
     return chosen
 
 
-def _named(case: Selectable, words: tuple[str, ...]) -> bool:
-    return not words or any(_matches(case, word) for word in words)
+@dataclass(frozen=True)
+class Words:
+    """The words of a command, by what they name; `unknown` has the end of a message for each."""
+
+    cases: tuple[str, ...]
+    targets: tuple[str, ...]
+    unknown: Mapping[str, str]
+
+
+def words_by_kind(
+    words: Iterable[str], cases: Sequence[Selectable], is_target: Callable[[str], bool]
+) -> Words:
+    """Which words choose cases (an id, a topic, an area, a file), and which name targets.
+
+    `is_target` says that a word names a target for certain. Any other word that chooses no case
+    is unknown where it is written as cases are, or nearly as one of their areas; else it is taken
+    for the name of a module.
+    """
+    areas = {case.area for case in cases}
+    chosen, targets, unknown = [], [], {}
+    for word in words:
+        if is_target(word):
+            targets.append(word)
+        elif any(_matches(case, word) for case in cases):
+            chosen.append(word)
+        elif "/" in word or "*" in word or word.endswith(".yaml"):
+            unknown[word] = _nearest(word, cases)
+        elif meant := did_you_mean(word, areas, cutoff=0.75):
+            unknown[word] = meant
+        else:
+            targets.append(word)
+    return Words(tuple(chosen), tuple(targets), unknown)
 
 
 def _matches(case: Selectable, word: str) -> bool:
@@ -109,11 +144,11 @@ def _matches(case: Selectable, word: str) -> bool:
 
 
 def _nearest(word: str, cases: Sequence[Selectable]) -> str:
-    return _near(word, {case.id for case in cases} | {case.id.rsplit("/", 1)[0] for case in cases})
-
-
-def _near(word: str, known: Iterable[str]) -> str:
-    return did_you_mean(word, sorted(known), cutoff=0.4)
+    """The nearest ids and topics, by spelling or else by how their last part begins."""
+    names = sorted({case.id for case in cases} | {case.id.rsplit("/", 1)[0] for case in cases})
+    begins = [name for name in names if name.rsplit("/", 1)[-1].startswith(word[:4])][:3]
+    alike = did_you_mean(word, names, cutoff=0.4)
+    return alike or (f" (did you mean {' or '.join(begins)}?)" if word and begins else "")
 
 
 # ----- keyword expressions -----
@@ -139,6 +174,8 @@ class _Parser:
         self.left = re.findall(r"[()]|[^\s()]+", expression.lower())
 
     def parsed(self) -> Matches:
+        if len(self.expression) > MAX_EXPRESSION or self.left.count("(") > MAX_NESTING:
+            raise UsageError(f"-k: longer than {MAX_EXPRESSION} characters, or nested too deeply")
         meets = self.either()
         if self.left:
             raise self.fault("the end")
@@ -157,9 +194,12 @@ class _Parser:
         return lambda text: all(meets(text) for meets in conditions)
 
     def one(self) -> Matches:
-        if self.took("not"):
-            refused = self.one()
-            return lambda text: not refused(text)
+        negations = 0
+        while self.took("not"):
+            negations += 1
+        if negations:
+            inner = self.one()
+            return lambda text: inner(text) != bool(negations % 2)
         if self.took("("):
             inner = self.either()
             if not self.took(")"):
@@ -179,6 +219,8 @@ class _Parser:
         return True
 
     def fault(self, expected: str) -> UsageError:
-        got = f"'{self.left[0]}'" if self.left else "the end"
+        got = f"'{clean(self.left[0])}'" if self.left else "the end"
         rule = "words with and, or, not and parentheses"
-        return UsageError(f"-k '{self.expression}': expected {expected}, got {got}: write {rule}")
+        return UsageError(
+            f"-k '{clean(self.expression)}': expected {expected}, got {got}: write {rule}"
+        )
