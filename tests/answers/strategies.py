@@ -4,13 +4,15 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from conformance.answers.values import KINDS, WIRE
+from conformance.answers.literals import WIRE
+from conformance.answers.wire import READERS
 
 from .wire import NONE, NOT_OBSERVED, NOT_REACHED, encoded, error, scalar, tensor, variable
 
 UNHURRIED = settings(deadline=None)
 """Several workers share a machine: a slow example is no fault."""
 
+STRUCTURES = ("list", "tuple", "dict")
 SHAPES = st.lists(st.integers(0, 3), max_size=3).map(tuple)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
@@ -131,5 +133,5 @@ def damaged(draw, observations=OBSERVATIONS):
         if draw(st.booleans()):
             observation.pop(field, None)
         else:
-            observation[field] = draw(JSON | st.sampled_from(KINDS))
+            observation[field] = draw(JSON | st.sampled_from([*READERS, *STRUCTURES]))
     return observation

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from conformance.answers.compare import compare
 from conformance.answers.tolerances import Bounds, bounds_for, coarse_elements
 from conformance.corpus.language.case import ExpectedTensor
 
-from .wire import NONE, tensor
+from .wire import NONE, compare, tensor
 
 REFERENCE = (3.0, -7.5, 0.3, 2e-5, 0.0, 1200.0)
 NAN, INF = float("nan"), float("inf")

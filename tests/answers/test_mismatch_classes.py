@@ -2,8 +2,8 @@
 
 import pytest
 
-from conformance.answers.compare import NothingCompared, compare, lines
-from conformance.answers.mismatch import ORDER
+from conformance.answers.compare import NothingCompared
+from conformance.answers.mismatch import ORDER, lines
 from conformance.answers.tolerances import Bounds
 from conformance.corpus.language.case import (
     ExpectedAnyOf,
@@ -21,6 +21,7 @@ from .wire import (
     NONE,
     NOT_OBSERVED,
     NOT_REACHED,
+    compare,
     error,
     listing,
     mapping,
@@ -260,7 +261,7 @@ def test_a_comparison_that_compared_nothing_is_no_pass(expected):
 
 
 def test_a_comparer_that_lost_its_way_is_no_pass(monkeypatch):
-    monkeypatch.setattr("conformance.answers.compare._Comparer.visit", lambda *_: None)
+    monkeypatch.setattr("conformance.answers.compare._ValueWalk.visit", lambda *_: None)
     with pytest.raises(NothingCompared):
         compare(TWO, tensor([2.0, 6.0]), Bounds(), name="g")
 

@@ -4,13 +4,13 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from conformance.answers.compare import compare, expectation_of
+from conformance.answers.literals import literal_of
 from conformance.answers.tolerances import EPS, Bounds
-from conformance.answers.values import decode, literal_of
+from conformance.answers.wire import value_of
 from conformance.corpus.language.case import ExpectedTensor
 
 from .strategies import OBSERVATIONS, UNHURRIED, WITHOUT_ERRORS, nested, numeric_tensors
-from .wire import error, listing, mapping, scalar, slices, tensor
+from .wire import compare, error, expectation_of, listing, mapping, scalar, slices, tensor
 
 FLOATS = ("float16", "float32", "float64", "complex64", "complex128")
 
@@ -77,7 +77,7 @@ def test_an_all_zero_expectation_is_exact(drawn):
 @UNHURRIED
 @given(numeric_tensors(), st.data())
 def test_one_flipped_element_of_an_exact_dtype_is_caught(observation, data):
-    value = decode(observation)
+    value = value_of(observation)
     assume(value.array.dtype.kind in "biu" and value.array.size)
     position = data.draw(st.integers(0, value.array.size - 1))
     got = value.array.copy().reshape(-1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conformance.answers.compare import compare
+from conformance.answers.literals import LiteralError
 from conformance.answers.tolerances import (
     EPS,
     LARGEST_FLOOR,
@@ -15,7 +15,7 @@ from conformance.answers.tolerances import (
     detection_floor,
     floor_of,
 )
-from conformance.answers.values import LiteralError
+from conformance.answers.wire import value_of
 from conformance.corpus.language.case import (
     ExpectedAnyOf,
     ExpectedNone,
@@ -24,7 +24,7 @@ from conformance.corpus.language.case import (
     ExpectedTensor,
 )
 
-from .wire import listing, tensor
+from .wire import compare, listing, tensor
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_case_is_judged_coarse_at_every_place_and_in_the_dtype_of_the_oracle()
     )
     paths = [coarse.path for coarse in coarse_elements(expected, Bounds())]
     assert paths == ["['w']", "['b']", "['s'].values"]
-    word = listing(tensor([1.0, 1e-5], "float64"))
+    word = value_of(listing(tensor([1.0, 1e-5], "float64")))
     assert not coarse_elements(ExpectedStructure("list", (wide,)), Bounds(), word)
 
 

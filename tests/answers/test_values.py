@@ -1,4 +1,4 @@
-"""Decoding of untrusted observations, and literals as arrays."""
+"""What is read from the wire, what is refused there, and literals as arrays."""
 
 import base64
 import contextlib
@@ -8,21 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from conformance.answers.compare import compare, expectation_of, lines
+from conformance.answers.literals import WIRE, LiteralError, array_of, literal_of
+from conformance.answers.mismatch import lines
+from conformance.answers.text import describe
 from conformance.answers.tolerances import Bounds
-from conformance.answers.values import (
-    WIRE,
-    LiteralError,
-    MalformedObservation,
-    array_of,
-    decode,
-    describe,
-    literal_of,
-)
+from conformance.answers.wire import Malformed, answer_of_line, json_of, line_of, value_of
 from conformance.corpus.language.case import ExpectedNone, ExpectedOracle, ExpectedTensor
 
 from .strategies import JSON, OBSERVATIONS, UNHURRIED, damaged, numeric_tensors
-from .wire import NONE, encoded, listing, scalar, slices, tensor
+from .wire import NONE, compare, encoded, expectation_of, listing, scalar, slices, tensor
 
 MALFORMED = {
     "no mapping": 3,
@@ -62,8 +56,8 @@ MALFORMED = {
 
 @pytest.mark.parametrize("name", MALFORMED)
 def test_a_malformed_observation_is_told_in_one_line(name):
-    with pytest.raises(MalformedObservation) as told:
-        decode(MALFORMED[name])
+    with pytest.raises(Malformed) as told:
+        value_of(MALFORMED[name])
     assert "\n" not in str(told.value)
     assert len(str(told.value)) < 200
 
@@ -86,7 +80,7 @@ def test_a_malformed_observation_is_told_in_one_line(name):
     ],
 )
 def test_a_malformed_structure_is_told(observation):
-    with pytest.raises(MalformedObservation):
+    with pytest.raises(Malformed):
         expectation_of(observation)
 
 
@@ -94,7 +88,7 @@ def test_a_structure_nested_without_end_is_told():
     nested = NONE
     for _ in range(5000):
         nested = listing(nested)
-    with pytest.raises(MalformedObservation):
+    with pytest.raises(Malformed):
         expectation_of(nested)
 
 
@@ -102,7 +96,7 @@ def test_a_structure_nested_without_end_is_told():
 @given(damaged() | JSON)
 def test_damage_raises_malformed_observation_or_nothing(observation):
     for expected in (ExpectedNone(), ExpectedTensor((1.0, 2.0)), ExpectedOracle()):
-        with contextlib.suppress(MalformedObservation):
+        with contextlib.suppress(Malformed):
             assert compare(expected, observation, Bounds(), oracle=tensor([1.0, 2.0])).compared
 
 
@@ -111,7 +105,7 @@ def test_damage_raises_malformed_observation_or_nothing(observation):
 def test_a_damaged_record_raises_malformed_observation_or_is_what_it_is(observation):
     try:
         result = compare(expectation_of(observation), observation, Bounds())
-    except MalformedObservation:
+    except Malformed:
         return
     assert not result.mismatches
 
@@ -121,13 +115,13 @@ def test_a_damaged_record_raises_malformed_observation_or_is_what_it_is(observat
 def test_whatever_is_told_a_person_is_printable(one, other):
     for mismatch in compare(expectation_of(one), other, Bounds()).mismatches:
         assert all(line.isprintable() for line in lines(mismatch))
-    assert describe(one).isprintable()
+    assert describe(value_of(one), 3).isprintable()
 
 
 @UNHURRIED
 @given(numeric_tensors())
 def test_the_bits_of_a_tensor_survive(observation):
-    value = decode(observation)
+    value = value_of(observation)
     array = value.array
     if value.dtype == "bfloat16":
         array = (array.view(np.uint32) >> 16).astype("<u2")
@@ -136,23 +130,41 @@ def test_the_bits_of_a_tensor_survive(observation):
 
 
 @UNHURRIED
+@given(OBSERVATIONS)
+def test_a_value_that_is_written_and_read_again_is_the_same(observation):
+    value = value_of(observation)
+    assert value_of(json_of(value)) == value
+    answer = answer_of_line({"outcome": "answered", "observations": {"g": observation}})
+    assert answer_of_line(line_of(answer)) == answer
+
+
+@UNHURRIED
+@given(damaged() | JSON)
+def test_a_line_with_a_damaged_value_is_the_adapters_fault(observation):
+    answer = answer_of_line({"outcome": "answered", "observations": {"g": observation}})
+    assert answer.outcome in ("answered", "adapter_error")
+    assert (answer.outcome == "answered") == bool(answer.observations)
+    assert answer.detail.isprintable()
+
+
+@UNHURRIED
 @given(numeric_tensors())
 def test_a_literal_is_the_array_that_it_was_read_from(observation):
-    value = decode(observation)
+    value = value_of(observation)
     again = array_of(literal_of(value.array), value.dtype, value.array.shape)
     assert again.dtype == value.array.dtype
     assert np.array_equal(again, value.array, equal_nan=again.dtype.kind in "fc")
 
 
 def test_python_scalars():
-    assert decode(scalar(3)).array == 3
-    assert decode(scalar(2**64 - 1)).array == 2**64 - 1
-    assert decode(scalar(True)).array.dtype == bool
-    assert math.isnan(decode(scalar(float("nan"))).array)
-    assert decode(scalar(1 - 2j)).array == 1 - 2j
-    assert decode(scalar("a'\n\\\x00\U0001f600é")).array == "a'\n\\\x00\U0001f600é"
+    assert value_of(scalar(3)).array == 3
+    assert value_of(scalar(2**64 - 1)).array == 2**64 - 1
+    assert value_of(scalar(True)).array.dtype == bool
+    assert math.isnan(value_of(scalar(float("nan"))).array)
+    assert value_of(scalar(1 - 2j)).array == 1 - 2j
+    assert value_of(scalar("a'\n\\\x00\U0001f600é")).array == "a'\n\\\x00\U0001f600é"
     for text in ("float32", "tf.float32", "<dtype: 'float32'>"):
-        assert decode({"kind": "scalar", "type": "dtype", "value": text}).array == "float32"
+        assert value_of({"kind": "scalar", "type": "dtype", "value": text}).array == "float32"
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,16 @@
-"""Observations as a worker writes them, made independently of the code that reads them."""
+"""Observations as a worker writes them, made independently of the code that reads them.
+
+What compares and judges takes them by the same door as the real ones.
+"""
 
 import base64
 import struct
+from types import SimpleNamespace
 
 import numpy as np
 
-from conformance.answers.answer import Answer
+from conformance.answers import compare as comparing
+from conformance.answers.wire import answer_of_line, value_of
 from conformance.corpus.language.case import Case, Place
 
 NONE = {"kind": "none"}
@@ -84,4 +89,20 @@ def case(expect, **changes):
 
 
 def answered(error=None, warnings=(), **observations):
-    return Answer("answered", observations, error, warnings)
+    line = {"outcome": "answered", "observations": observations, "warnings": list(warnings)}
+    return answer_of_line(line if error is None else {**line, "error": error})
+
+
+def program(the_case, operations=1, dependencies=None):
+    """What the judge reads of a program, for a case whose text does not matter."""
+    needed = dependencies or {}
+    return SimpleNamespace(operations=operations, observed=the_case.observed, dependencies=needed)
+
+
+def compare(expected, got, bounds, *, oracle=None, **given):
+    told = None if oracle is None else value_of(oracle)
+    return comparing.compare_value(expected, value_of(got), bounds, oracle=told, **given)
+
+
+def expectation_of(observation, **given):
+    return comparing.expectation_of(value_of(observation), **given)
