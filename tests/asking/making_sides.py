@@ -10,7 +10,7 @@ from conformance.asking.record import RecordWriter
 from conformance.corpus.language.case import MODES
 from conformance.targets.specification import Target
 from conformance.verdicts.difference import Side, difference
-from tests.answers.wire import tensor
+from tests.answers.wire import answered, tensor
 
 ABOUT = {
     "version": "2.21.0",
@@ -24,7 +24,7 @@ CASE = "area/topic/case"
 
 
 def answer(value):
-    return value if isinstance(value, Answer) else Answer("answered", {"g": tensor([value])})
+    return value if isinstance(value, Answer) else answered(g=tensor([value]))
 
 
 def cell(value, case=CASE, target="tensorflow", mode="eager", program="p", expectation="e"):

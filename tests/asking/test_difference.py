@@ -12,6 +12,7 @@ from conformance.answers.answer import Answer
 from conformance.verdicts.changes import CLASSES
 from conformance.verdicts.difference import changes_between_versions, difference
 from tests.answers.strategies import UNHURRIED
+from tests.answers.wire import NONE, answered
 from tests.asking.making_sides import ABOUT, CASE, cell, changes, kind, side
 from tests.report.making import LOST, RIGHT, WRONG, results_from
 
@@ -210,8 +211,8 @@ def test_the_most_severe_change_comes_first_and_what_is_unstable_last():
         cell(1.0, "a/b/expectation", expectation="f"),
         cell(1.0, "a/b/oracle", target="reference"),
         cell(2.0, "a/b/value"),
-        cell(Answer("answered", {"g": {"kind": "none"}}), "z/b/none", mode="graph"),
-        cell(Answer("answered", {"g": {"kind": "none"}}), "z/b/none"),
+        cell(answered(g=NONE), "z/b/none", mode="graph"),
+        cell(answered(g=NONE), "z/b/none"),
         about=OLDER,
     )
     before = ("unstable", "removed", "program", "expectation", "value")

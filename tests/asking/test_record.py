@@ -7,19 +7,21 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.answers.answer import Answer
+from conformance.answers.values import NotReached, Raised, Tensor
 from conformance.asking.ask import ORACLE
 from conformance.asking.events import Answered, Cell, TargetFailed, TargetReady
 from conformance.asking.record import RecordError, RecordWriter, read_record
 from conformance.corpus.language.loader import load_text
 from tests.asking.making import TEXT
 
-TENSOR = {"kind": "tensor", "dtype": "float32", "shape": [], "data": "AADAQA==", "text": "6.0"}
-ERROR = {"kind": "error", "type": "ValueError", "bases": ["ValueError"], "message": "no"}
+TENSOR = Tensor(np.float32(6.0) * np.ones((), np.float32), "float32")
+ERROR = Raised("ValueError", ("ValueError",), "no")
 EVENTS = [
     TargetReady("reference", {"version": "0.1.0"}),
     TargetFailed("tensorflow", "no module"),
@@ -27,7 +29,7 @@ EVENTS = [
     Answered(
         Cell("a/b/d", "reference", "eager"),
         "hash",
-        Answer("answered", {"g": {"kind": "not_reached"}}, ERROR, ("careful",), "", 0.5),
+        Answer("answered", {"g": NotReached()}, ERROR, ("careful",), "", 0.5),
     ),
     Answered(
         Cell("a/b/e", "reference", "eager"), "hash", Answer("crash", detail="SIGABRT"), "declared"

@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.answers.answer import Answer
-from conformance.answers.wire import MAX_DEPTH, answer_of_reply, parse_json
+from conformance.answers.wire import MAX_DEPTH, answer_of_reply, json_of, line_of, parse_json
 from conformance.asking.events import Answered, Cell, TargetReady
 from conformance.asking.record import RecordWriter, read_record
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target
 from conformance.verdicts.results import Judged, Results, Reviewer
+from tests.answers.wire import answered
 
 from .documents import UNHURRIED, answers, cases, changed, depth_of
 
@@ -30,8 +31,8 @@ def replies() -> list[dict[str, Any]]:
     return [
         {
             "cell": 1,
-            "observations": dict(event.answer.observations),
-            "error": event.answer.error,
+            "observations": line_of(event.answer).get("observations", {}),
+            "error": line_of(event.answer).get("error"),
             "warnings": ["careful"],
             "seconds": 0.25,
         }
@@ -80,7 +81,7 @@ def test_any_reply_is_an_answer_that_is_judged_and_kept(
     writer.write(Answered(Cell(case.id, "tape", mode), "hash", answer))
     writer.finish(complete=True, reason="", seconds=1.0)
     (kept,) = read_record(path).answers
-    assert json.dumps(kept.answer.observations) == json.dumps(answer.observations)
+    assert kept.answer.observations == answer.observations
 
 
 SHAPES = ([10**9, 10**9], [10**9], [2**62, 0], [0, 10**400], [2**26], [-1], [2.0], [True], [[]])
@@ -94,7 +95,7 @@ def test_a_shape_that_is_a_lie_is_an_error_and_takes_no_memory(shape: object, da
     tracemalloc.start()
     try:
         verdicts = [
-            judged(case, "eager", Answer("answered", {"g": observation})).verdict
+            judged(case, "eager", answered(g=observation)).verdict
             for observation in (
                 lie,
                 {**honest_slices(), "values": lie},
@@ -111,7 +112,7 @@ def test_a_shape_that_is_a_lie_is_an_error_and_takes_no_memory(shape: object, da
 
 def honest_slices() -> dict[str, Any]:
     return next(
-        dict(event.answer.observations["g"])
+        json_of(event.answer.observations["g"])
         for event in answers()
         if event.cell.case.endswith("/slices")
     )

@@ -4,6 +4,8 @@ import base64
 import struct
 
 from conformance.answers.answer import Answer
+from conformance.answers.values import NoneValue, NotReached, Raised
+from conformance.answers.wire import value_of
 from conformance.asking.events import Answered, Cell, TargetFailed, TargetReady
 from conformance.corpus.language.case import ExpectedTensor, Place
 from conformance.corpus.language.loader import load_text
@@ -30,28 +32,28 @@ ENTRY = """
 
 def tensor(values):
     data = base64.b64encode(struct.pack(f"<{len(values)}f", *values)).decode()
-    return {"kind": "tensor", "dtype": "float32", "shape": [len(values)], "data": data}
+    observation = {"kind": "tensor", "dtype": "float32", "shape": [len(values)], "data": data}
+    return value_of(observation)
 
 
-def answered(observation, error=None):
-    return Answer("answered", {"g": observation}, error)
+def answered(value, error=None):
+    return Answer("answered", {"g": value}, error)
 
 
 def raised(message, kind="LookupError"):
-    error = {"kind": "error", "type": kind, "bases": [kind, "Exception"], "message": message}
-    return answered({"kind": "not_reached"}, {**error, "phase": "run", "step": "g"})
+    return answered(NotReached(), Raised(kind, (kind, "Exception"), message, "run", "g"))
 
 
 RIGHT = answered(tensor([2.0, 6.0]))
 WRONG = answered(tensor([2.0, 6.5]))
-LOST = answered({"kind": "none"})
+LOST = answered(NoneValue())
 CRASH = Answer("crash", detail="the worker died of SIGSEGV in cell 4")
 TIMEOUT = Answer("timeout", detail="no answer in 60 seconds: killed")
 LACKS = Answer("unsupported", detail="the target declares that it lacks GradientTape")
 INAPPLICABLE = Answer("not_applicable", detail="the case says so")
 BROKEN = Answer("adapter_error", detail="the adapter sent no JSON")
 NOT_RUN = Answer("not_run", detail="the run was ended")
-MALFORMED = answered({"kind": "tensor", "dtype": "float32", "shape": [2], "data": "AA=="})
+MALFORMED = Answer("adapter_error", detail="the answer is malformed: 1 bytes of data")
 RAISED = raised("no gradient defined")
 
 

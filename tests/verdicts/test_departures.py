@@ -7,14 +7,9 @@ import pytest
 from conformance.answers.answer import Answer
 from conformance.corpus.language.case import ExpectedNone, ExpectedTensor
 from conformance.verdicts.deviations import Deviation, apply, faults_of
-<<<<<<<< HEAD:tests/verdicts/test_departures.py
 from conformance.verdicts.judge import judge
 from tests.answers.wire import NONE, PLACE, answered, case, error, tensor
 from tests.verdicts.making import evidence
-========
-from conformance.verdicts.verdicts import judge
-from tests.answers.wire import NONE, PLACE, answered, case, error, program, tensor
->>>>>>>> 3343fc7 (Test values by the door that real ones take):tests/verdicts/test_deviations.py
 
 CASE = case({"g": ExpectedTensor(6.0), "h": ExpectedNone()})
 ORACLE = answered(g=tensor(6.0), h=NONE)
@@ -34,13 +29,8 @@ DEVIATION = Deviation(
 
 
 def applied(answer, *deviations, the_case=CASE, oracle=ORACLE):
-<<<<<<<< HEAD:tests/verdicts/test_departures.py
     given = evidence(the_case, answer, oracle)
     return apply(judge(given), deviations, given)
-========
-    judgement = judge(the_case, "eager", answer, oracle, program(the_case))
-    return apply(judgement, deviations, the_case, "eager", answer, oracle, program(the_case))
->>>>>>>> 3343fc7 (Test values by the door that real ones take):tests/verdicts/test_deviations.py
 
 
 def test_exactly_the_documented_answer_is_a_known_deviation():
@@ -86,11 +76,7 @@ def test_one_of_several_deviations_is_enough():
 
 @pytest.mark.parametrize("outcome", ["crash", "timeout", "adapter_error", "not_run"])
 def test_a_deviation_covers_no_crash_and_nothing_that_did_not_run(outcome):
-<<<<<<<< HEAD:tests/verdicts/test_departures.py
     judgement = judge(evidence(CASE, Answer(outcome), ORACLE))
-========
-    judgement = judge(CASE, "eager", Answer(outcome), ORACLE, program(CASE))
->>>>>>>> 3343fc7 (Test values by the door that real ones take):tests/verdicts/test_deviations.py
     assert applied(Answer(outcome), DEVIATION) == judgement
 
 
