@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from conformance.corpus.cases import load_files
 from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.lowering import lower
-from conformance.corpus.language.schema import json_schema
+from conformance.places import data_folder
 from conformance.suite.numeric.check import LEAST_SHARE, check_numerically
 from conformance.verdicts.results import Results, Reviewer
 
@@ -41,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Report every fault of the files; 0 where there is none."""
     if arguments.schema:
-        print(json.dumps(json_schema(), indent=2))
+        print((data_folder("docs") / "schemas" / "case.json").read_text("utf-8"), end="")
         return 0
     if arguments.files:
         try:

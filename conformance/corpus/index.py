@@ -98,7 +98,8 @@ def _summary(id: object, title: object, file: object, tags: object) -> Summary:
     texts = [id, title, file, *(tags if isinstance(tags, list) else [None])]
     if not all(isinstance(text, str) and text.isprintable() for text in texts):
         raise TypeError(texts)
-    return Summary(*texts[:3], tuple(texts[3:]))  # type: ignore[arg-type]  # all are text
+    names = [str(text) for text in texts]
+    return Summary(names[0], names[1], names[2], tuple(names[3:]))
 
 
 def _write(path: Path, content: Remembered) -> None:

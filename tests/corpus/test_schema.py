@@ -8,7 +8,7 @@ import pytest
 
 from conformance.corpus.cases import data_folder
 from conformance.corpus.language.document import Node, parse_document
-from conformance.corpus.language.schema import json_schema
+from tests.corpus.schema import json_schema, schema_text
 from tests.corpus.test_readme import BLOCKS
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -27,6 +27,12 @@ def plain(node: Node) -> Any:
 def faults_of(text: str) -> list[str]:
     validator = jsonschema.Draft202012Validator(json_schema())
     return [error.message for error in validator.iter_errors(plain(parse_document(text, "a")))]
+
+
+def test_the_published_file_is_what_the_loader_reads_by() -> None:
+    """Where it is not: `python -m tests.corpus.schema`."""
+    published = data_folder("docs") / "schemas" / "case.json"
+    assert published.read_text("utf-8") == schema_text()
 
 
 def test_it_is_a_schema() -> None:

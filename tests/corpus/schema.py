@@ -1,7 +1,12 @@
-"""A JSON Schema of case files, for editors: made from the tables that the loader reads by."""
+"""Make docs/schemas/case.json, the JSON Schema of case files, from the tables of the loader.
+
+Run `python -m tests.corpus.schema` where a test says that the file is not what is made here.
+"""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 from conformance.corpus.language import expectations, inputs
@@ -179,3 +184,12 @@ def _hole() -> Schema:
 
 def _or_hole(schema: Schema) -> Schema:
     return {"anyOf": [schema, _hole()]}
+
+
+def schema_text() -> str:
+    """The file's text."""
+    return json.dumps(json_schema(), indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    Path("docs/schemas/case.json").write_text(schema_text(), encoding="utf-8")
