@@ -5,25 +5,33 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from conformance import __version__
 from conformance.closing import EXIT_CODES, UsageError
 from conformance.process import INTERRUPTION, give_up_output, make_lasting
 from conformance.text import did_you_mean, printable, suggest
 
+
+class Command(NamedTuple):
+    """Where a command is written, `NAME_options` and `run_NAME`, and what it is for."""
+
+    module: str
+    about: str
+
+
 COMMANDS = {
-    "run": "run cases on targets, judge them, and gate",
-    "list": "list cases",
-    "show": "show a case, or print it as a TensorFlow script",
-    "check": "check case files, deviations and bounds",
-    "report": "show a run record as text, Markdown, JSON or JUnit",
-    "diff": "compare two run records, answer by answer",
-    "bisect": "find the version since which an answer is another one",
-    "coverage": "show which lines of the contract have a case",
-    "targets": "list what can be asked",
-    "mutants": "prove that the corpus catches wrong implementations",
+    "run": Command("run", "run cases on targets, judge them, and gate"),
+    "list": Command("listing", "list cases"),
+    "show": Command("show", "show a case, or print it as a TensorFlow script"),
+    "check": Command("check", "check case files, deviations and bounds"),
+    "report": Command("report", "show a run record as text, Markdown, JSON or JUnit"),
+    "diff": Command("diff", "compare two run records, answer by answer"),
+    "bisect": Command("bisect", "find the version since which an answer is another one"),
+    "coverage": Command("listing", "show which lines of the contract have a case"),
+    "targets": Command("listing", "list what can be asked"),
+    "mutants": Command("mutants", "prove that the corpus catches wrong implementations"),
 }
 
 
@@ -54,12 +62,10 @@ def _answered(words: Sequence[str], *, is_program: bool) -> int:
 
 def _obeyed(words: Sequence[str], *, is_program: bool) -> int:
     try:
-        command = importlib.import_module(f"conformance.commands.{words[0]}")
-        parser = Parser(prog=f"gradconf {words[0]}", description=command.__doc__)
-        command.add_arguments(parser)
+        parser, run = parser_of(words[0])
         arguments = parser.parse_intermixed_args(words[1:])
         arguments.command = tuple(words)
-        code: int = command.run(arguments)
+        code = run(arguments)
         sys.stdout.flush()
     except UsageError as error:
         return _refused(str(error).splitlines())
@@ -72,6 +78,15 @@ def _obeyed(words: Sequence[str], *, is_program: bool) -> int:
         print("interrupted", file=sys.stderr)
         return EXIT_CODES["interrupted"]
     return code
+
+
+def parser_of(name: str) -> tuple[Parser, Callable[[argparse.Namespace], int]]:
+    """The parser of a command's words, and what runs it; only its own module is imported."""
+    module = importlib.import_module(f"conformance.commands.{COMMANDS[name].module}")
+    run = getattr(module, f"run_{name}")
+    parser = Parser(prog=f"gradconf {name}", description=run.__doc__)
+    getattr(module, f"{name}_options")(parser)
+    return parser, run
 
 
 class Parser(argparse.ArgumentParser):
@@ -97,7 +112,7 @@ def _refused(lines: Sequence[str]) -> int:
 
 def _help() -> str:
     width = max(map(len, COMMANDS))
-    commands = "\n".join(f"  {name:{width}}  {about}" for name, about in COMMANDS.items())
+    commands = "\n".join(f"  {name:{width}}  {c.about}" for name, c in COMMANDS.items())
     return (
         f"gradconf {__version__}: the conformance suite and reference oracle for gradient tapes\n\n"
         f"usage: gradconf COMMAND ...\n\n{commands}\n\n"

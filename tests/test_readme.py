@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import shlex
 from pathlib import Path
 
 import pytest
 
-from conformance.cli import COMMANDS, Parser
+from conformance.cli import COMMANDS, parser_of
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -52,10 +51,7 @@ def test_every_call_of_gradconf_can_be_parsed(file: str) -> None:
     for line in CALLS[file]:
         name, *words = shlex.split(line, comments=True)[1:]
         assert name in COMMANDS, line
-        command = importlib.import_module(f"conformance.commands.{name}")
-        parser = Parser(prog=name)
-        command.add_arguments(parser)
-        parser.parse_args(words)
+        parser_of(name)[0].parse_intermixed_args(words)
 
 
 def test_the_readme_shows_every_command() -> None:

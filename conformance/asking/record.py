@@ -24,6 +24,7 @@ from conformance.answers.wire import (
     texts,
 )
 from conformance.asking.events import Answered, Cell, Event, TargetReady
+from conformance.closing import UsageError
 from conformance.corpus.cases import CORPUS_VERSION, corpus_hash
 from conformance.corpus.language.case import Case
 from conformance.targets.specification import Target
@@ -36,7 +37,7 @@ CUT_SHORT: dict[str, Any] = {}
 """Stands for the rest of a record that cannot be uncompressed."""
 
 
-class RecordError(Exception):
+class RecordError(UsageError):
     """A file that is no run record, or cannot be written; the message says where and why."""
 
 

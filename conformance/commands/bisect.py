@@ -1,4 +1,4 @@
-"""Find the first version of a target whose answer to a case is another one."""
+"""`gradconf bisect`: the version that changed an answer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.asking.ask import DEFAULT_TIMEOUT, ask
 from conformance.asking.events import Answered
 from conformance.closing import UsageError
-from conformance.commands.reading import corpus
-from conformance.commands.saying import ended, say
-from conformance.commands.selecting import add_corpus, corpus_folder, one_case
+from conformance.commands.files import one_case
+from conformance.commands.options import add_corpus, ended, say
 from conformance.corpus.language.case import Case
 from conformance.report.style import WIDTH, cut
 from conformance.targets.environments import provisioned
@@ -26,7 +25,7 @@ from conformance.text import printable
 from conformance.verdicts.bisection import Turn, bisect
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def bisect_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf bisect`."""
     parser.add_argument("case", metavar="CASE")
     parser.add_argument("target", metavar="TARGET", help="such as tensorflow or tensorflow:graph")
@@ -36,9 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_corpus(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Ask versions between the good and the bad one, and print where each mode's answer turned."""
-    case = one_case(arguments.case, corpus(corpus_folder(arguments)))
+def run_bisect(arguments: argparse.Namespace) -> int:
+    """Find the version since which a target gives another answer to a case, in each mode."""
+    case = one_case(arguments)
     ends = [_version(arguments, version) for version in (arguments.good, arguments.bad)]
     good, bad = (str(end.version) for end in ends)
     if version_key(good) >= version_key(bad):

@@ -1,4 +1,4 @@
-"""Check case files and deviations: the language, the bounds, that oracle and mathematics agree."""
+"""`gradconf check`: whether case files and deviations are right."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from conformance.answers.tolerances import bounds_for, coarse_elements
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
 from conformance.closing import UsageError
-from conformance.commands.reading import corpus, known_deviations
-from conformance.corpus.cases import load_files
+from conformance.commands.files import known_deviations
+from conformance.corpus.cases import load_corpus, load_files
 from conformance.corpus.language.case import MODES, Case
-from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.lowering import lower
 from conformance.places import data_folder
 from conformance.suite.numeric.check import LEAST_SHARE, check_numerically
 from conformance.verdicts.results import Results, Reviewer
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def check_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf check`."""
     parser.add_argument(
         "files", nargs="*", metavar="FILE", help="case files, or folders of them; all by default"
@@ -37,18 +36,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Report every fault of the files; 0 where there is none."""
+def run_check(arguments: argparse.Namespace) -> int:
+    """Check case files, deviations and bounds: oracle and mathematics must agree with each case."""
     if arguments.schema:
         print((data_folder("docs") / "schemas" / "case.json").read_text("utf-8"), end="")
         return 0
     if arguments.files:
-        try:
-            cases = load_files(case_files(arguments.files))
-        except CaseFileError as error:
-            raise UsageError(str(error)) from error
+        cases = load_files(case_files(arguments.files))
     else:
-        cases = corpus()
+        cases = load_corpus()
         known_deviations(cases)
     answers: dict[str, Answer] = {}
     faults = list(_faults(cases, answers))

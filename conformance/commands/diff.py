@@ -1,10 +1,4 @@
-"""Compare two run records, raw answer against raw answer, and say of each change what made it.
-
-The classes of changes, the most severe first: implementation, environment, oracle, expectation and
-program changed, removed, added; unstable comes last and is no change. The last line is a word where
---fail-on gates classes (conforms: no cell has one of them; falls_short) or where the records cannot
-be compared (nothing_ran, untrustworthy). Without --fail-on changes are told, not judged.
-"""
+"""`gradconf diff`: what changed from one record to another."""
 
 from __future__ import annotations
 
@@ -12,8 +6,8 @@ import argparse
 import sys
 
 from conformance.closing import EXIT_CODES, UsageError
-from conformance.commands.reading import record_at
-from conformance.commands.selecting import add_corpus, corpus_folder
+from conformance.commands.files import record_at
+from conformance.commands.options import add_corpus, corpus_folder
 from conformance.corpus.index import summaries
 from conformance.places import data_folder
 from conformance.report.difference_blocks import Known
@@ -27,7 +21,7 @@ ANY = "any"
 """Every change; what is unstable is none."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def diff_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf diff`."""
     parser.add_argument("old", metavar="OLD", help="a record, or a folder with those of all shards")
     parser.add_argument("new", metavar="NEW")
@@ -38,8 +32,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_corpus(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print every change; the exit code is that of the closing word, 0 where there is none."""
+def run_diff(arguments: argparse.Namespace) -> int:
+    """Compare two run records, raw answer against raw answer, and say of each change what made it.
+
+    The classes of changes, the most severe first: implementation, environment, oracle, expectation
+    and program changed, removed, added; unstable comes last and is no change. The last line is a
+    word where --fail-on gates classes (conforms: no cell has one of them; falls_short) or where the
+    records cannot be compared (nothing_ran, untrustworthy). Without --fail-on changes are told, not
+    judged.
+    """
     gated = gated_classes(arguments.fail_on)
     old, new = (side_of(record_at(path)) for path in (arguments.old, arguments.new))
     if not (old.answers or new.answers):

@@ -61,11 +61,9 @@ def baseline_of(
 
 
 def _read(path: Path, cases: Sequence[Case]) -> Baseline:
-    try:
-        return read_baseline(path, [case.id for case in cases])
-    except CaseFileError as error:
-        hint = "" if path.exists() else "\nto write it: --update-baseline"
-        raise UsageError(f"{error}{hint}") from error
+    if not path.exists():
+        raise UsageError(f"{path}: no such file; to write it: --update-baseline")
+    return read_baseline(path, [case.id for case in cases])
 
 
 def update(results: Results, cases: Sequence[Case]) -> Iterator[str]:

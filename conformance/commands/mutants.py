@@ -1,7 +1,4 @@
-"""Prove that the corpus bites: run it on the oracle with one mistake each, and on null targets.
-
-The untouched control runs first and must conform; a mutant that no case catches falls short.
-"""
+"""`gradconf mutants`: which wrong implementations the corpus catches."""
 
 from __future__ import annotations
 
@@ -14,18 +11,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.closing import EXIT_CODES, UsageError, Word
-from conformance.commands.output import output_path
-from conformance.commands.reading import corpus
-from conformance.commands.selecting import add_selection, corpus_folder, selection_of
+from conformance.commands.options import (
+    add_selection,
+    corpus_folder,
+    output_path,
+    selection_of,
+    write_output,
+)
+from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
-from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.selection import NothingSelected, select
 from conformance.suite.mutation import Mutant, control, load_mutants, make
 from conformance.suite.mutation_run import MutationRun, Tally, null_targets
 from conformance.text import suggest
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def mutants_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf mutants`."""
     parser.add_argument("mutants", nargs="*", metavar="MUTANT", help="names; all by default")
     add_selection(parser)
@@ -33,23 +34,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="what was found, as JSON")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print what catches each mutant, and the shares of the null targets."""
+def run_mutants(arguments: argparse.Namespace) -> int:
+    """Prove that the corpus bites: run it on the oracle with one mistake each, and on null targets.
+
+    The untouched control runs first and must conform; a mutant that no case catches falls short.
+    """
     if arguments.jobs < 1:
         raise UsageError("--jobs must be above zero")
-    output = output_path(arguments.output) if arguments.output else None
+    if arguments.output:
+        output_path(arguments.output)  # refused before anything is asked
     try:
         found = _Found(_chosen(load_mutants(), arguments.mutants), not arguments.mutants)
-        cases = select(corpus(corpus_folder(arguments)), selection_of(arguments, ()))
+        cases = select(load_corpus(corpus_folder(arguments)), selection_of(arguments, ()))
         with tempfile.TemporaryDirectory(prefix="gradconf-mutants-") as workshop:
             _find(found, cases, Path(workshop), arguments.jobs)
-    except CaseFileError as error:
-        raise UsageError(str(error)) from error
     except NothingSelected as nothing:
         print(nothing)
         found.mutants = ()
-    if output:
-        _write(output, found)
+    if arguments.output:
+        _write(arguments.output, found)
     print(found.word)
     return EXIT_CODES[found.word]
 
@@ -158,7 +161,7 @@ def _share(tally: Tally) -> str:
     return f"{tally.passed} of {tally.applicable} cells pass ({tally.share:.1%})"
 
 
-def _write(path: Path, found: _Found) -> None:
+def _write(path: str, found: _Found) -> None:
     """Write what was found: numbers that other reports show as bite and best null."""
     mutants = {
         mutant.name: {
@@ -178,10 +181,7 @@ def _write(path: Path, found: _Found) -> None:
         "mutants": mutants,
         "nulls": {null.name: _counts(null) for null in found.nulls},
     }
-    try:
-        path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--output {path}: {error.strerror}") from error
+    write_output(json.dumps(document, indent=1) + "\n", path)
 
 
 def _counts(tally: Tally) -> dict[str, int]:

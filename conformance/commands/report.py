@@ -1,16 +1,15 @@
-"""Show run records: judged again from their raw answers by the corpus of today."""
+"""`gradconf report`: what runs recorded."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from conformance.closing import EXIT_CODES, UsageError
+from conformance.commands.files import known_deviations, record_at, records_in
 from conformance.commands.gating import add_baseline, baseline_of
-from conformance.commands.output import output_path
-from conformance.commands.reading import corpus, known_deviations, record_at, records_in
-from conformance.commands.selecting import add_corpus, corpus_folder
+from conformance.commands.options import add_corpus, corpus_folder, write_output
+from conformance.corpus.cases import load_corpus
 from conformance.report.formats import FORMATS, render
 from conformance.report.history import Release, history
 from conformance.targets.versions import version_key
@@ -19,7 +18,7 @@ from conformance.verdicts.results import results_of
 HISTORY = "history"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def report_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf report`."""
     parser.add_argument(
         "record", metavar="RECORD", nargs="+", help="a run's record, or those of all its shards"
@@ -35,22 +34,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="where the report goes instead of stdout")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print the report; the exit code is that of the run's closing word."""
+def run_report(arguments: argparse.Namespace) -> int:
+    """Show run records, judged again from their raw answers by the corpus of today."""
     if arguments.format == HISTORY:
         return _history(arguments)
     folder = corpus_folder(arguments)
-    cases = corpus(folder)
+    cases = load_corpus(folder)
     results = results_of(record_at(*arguments.record), cases, known_deviations(cases, folder))
     results.baseline = baseline_of(arguments, cases, list(results.asked))
-    _write(render(results, arguments.format), arguments.output)
+    write_output(render(results, arguments.format), arguments.output)
     return EXIT_CODES[results.word]
 
 
 def _history(arguments: argparse.Namespace) -> int:
     """Print the history of a target; a record that was cut short makes it untrustworthy."""
     folder = corpus_folder(arguments)
-    cases = corpus(folder)
+    cases = load_corpus(folder)
     deviations = known_deviations(cases, folder)
     releases = []
     for path in arguments.record:
@@ -64,16 +63,6 @@ def _history(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(f"{HISTORY} takes records of targets with a version: {error}") from error
     document = history(releases, {case.id: case for case in cases}, deviations)
-    _write(document, arguments.output)
+    write_output(document, arguments.output)
     complete = all(release.results.complete for release in releases)
     return EXIT_CODES["conforms" if complete else "untrustworthy"]
-
-
-def _write(report: str, output: str | None) -> None:
-    if output is None:
-        sys.stdout.write(report)
-        return
-    try:
-        output_path(output).write_text(report, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--output {output}: {error.strerror}") from error

@@ -1,8 +1,4 @@
-"""Run cases on targets, judge every cell against its declaration and the oracle, and gate.
-
-Words are targets (reference, tensorflow, tensorflow:graph,xla, ./tape.py, package.module:attribute)
-and cases (an id, an area/topic, a file); without targets tensorflow is asked, without cases all.
-"""
+"""`gradconf run`: cases asked of targets, judged, recorded and gated."""
 
 from __future__ import annotations
 
@@ -18,12 +14,18 @@ from conformance.asking.record import RecordError, RecordWriter
 from conformance.asking.resuming import resumed
 from conformance.asking.sharding import Shard, durations, parse_shard, part_of
 from conformance.closing import EXIT_CODES, UsageError
+from conformance.commands.files import known_deviations, record_at
 from conformance.commands.gating import add_baseline, add_update, baseline_of, update
-from conformance.commands.output import output_path
+from conformance.commands.options import (
+    add_selection,
+    corpus_folder,
+    ended,
+    output_path,
+    say,
+    selection_of,
+)
 from conformance.commands.performing import Plan, perform
-from conformance.commands.reading import corpus, known_deviations, record_at
-from conformance.commands.saying import ended, say
-from conformance.commands.selecting import add_selection, corpus_folder, selection_of
+from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.features import tags_of
 from conformance.corpus.selection import NothingSelected, select
@@ -39,7 +41,7 @@ REPETITIONS = 2
 """How often what may be unstable is asked again where versions are compared."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def run_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf run`."""
     parser.add_argument("words", nargs="*", metavar="TARGET|CASE")
     add_selection(parser)
@@ -65,10 +67,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Run, print the results, and return the exit code of their closing word."""
+def run_run(arguments: argparse.Namespace) -> int:
+    """Run cases on targets, judge every cell against its declaration and the oracle, and gate.
+
+    Words are targets (reference, tensorflow, tensorflow:graph,xla, ./tape.py,
+    package.module:attribute) and cases (an id, an area/topic, a file); without targets tensorflow
+    is asked, without cases all.
+    """
     folder = corpus_folder(arguments)
-    cases = corpus(folder)
+    cases = load_corpus(folder)
     words, targets = _targets(arguments, cases)
     _check_numbers(arguments)
     selection = selection_of(arguments, words)

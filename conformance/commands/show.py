@@ -1,4 +1,4 @@
-"""Show a case: its source, its program, what is expected, and what the oracle answers."""
+"""`gradconf show`: one case, or its program as a script."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from conformance.answers.text import describe, text_of
 from conformance.answers.tolerances import Bounds, bounds_for, detection_floor
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
-from conformance.commands.reading import corpus
-from conformance.commands.script import script_of
-from conformance.commands.selecting import add_corpus, corpus_folder, one_case
+from conformance.commands.files import one_case
+from conformance.commands.options import add_corpus
 from conformance.corpus.language.case import MODES, Case, Expectation
 from conformance.corpus.language.features import tags_of
 from conformance.corpus.language.lowering import Lowered, lower
+from conformance.drivers.script import script_of
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def show_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf show`."""
     parser.add_argument("case", metavar="CASE")
     add_corpus(parser)
@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mode", choices=MODES, default="eager", help="of the program")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Print the case."""
-    case = one_case(arguments.case, corpus(corpus_folder(arguments)))
+def run_show(arguments: argparse.Namespace) -> int:
+    """Show a case: its source, its program, what is expected, and what the oracle answers."""
+    case = one_case(arguments)
     lowered = lower(case, arguments.mode)
     if arguments.as_python:
         print(script_of(case, lowered, arguments.mode), end="")

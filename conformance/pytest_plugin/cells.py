@@ -17,8 +17,8 @@ from conformance.asking.ask import ORACLE
 from conformance.asking.events import Answered, Event, TargetReady
 from conformance.asking.worker import Job, Worker
 from conformance.closing import UsageError
-from conformance.commands.reading import corpus, known_deviations
-from conformance.corpus.cases import CORPUS_VERSION
+from conformance.commands.files import known_deviations
+from conformance.corpus.cases import CORPUS_VERSION, load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.loader import load_file
@@ -89,7 +89,7 @@ class Cells:
     @cached_property
     def _deviations(self) -> list[Deviation]:
         try:
-            return known_deviations(corpus())
+            return known_deviations(load_corpus())
         except UsageError as error:
             raise Told(str(error)) from error
 

@@ -41,7 +41,6 @@ BESIDE: tuple[Verdict, ...] = (
 )
 """What stands beside the cells that passed and those that fall short."""
 
-SCRIPT_MODES = ("graph", "xla")
 """The modes that a script has beside its own, which is eager."""
 
 
@@ -56,7 +55,7 @@ def replay_command(cell: Cell, modes: Iterable[str] = (), command: Sequence[str]
 
 def show_command(cell: Cell, command: Sequence[str] = ()) -> str:
     """The command that prints a cell's case, in its mode, as a script that runs by itself."""
-    mode = ("--mode", cell.mode) if cell.mode in SCRIPT_MODES else ()
+    mode = ("--mode", cell.mode) if cell.mode != "eager" else ()
     words = ("gradconf", "show", cell.case, "--as-python", *mode)
     return _quoted(*words, *_same(command, "--corpus"))
 

@@ -14,11 +14,11 @@ from conformance.answers.compare import compare, expectation_of
 from conformance.answers.tolerances import bounds_for
 from conformance.asking.ask import ask
 from conformance.asking.events import Answered
-from conformance.commands.script import script_of
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.drivers import INSIDE
+from conformance.drivers.script import script_of
 from conformance.targets.specification import parse_target
 
 DRIVER = f"""

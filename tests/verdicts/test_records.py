@@ -14,7 +14,8 @@ from pathlib import Path
 from packaging.version import Version
 
 from conformance.asking.record import read_record
-from conformance.commands.reading import corpus, known_deviations
+from conformance.commands.files import known_deviations
+from conformance.corpus.cases import load_corpus
 from conformance.verdicts.results import Results, results_of
 
 ROOT = Path(__file__).parent.parent.parent
@@ -23,7 +24,7 @@ WRITTEN = Path(__file__).with_name("releases.txt")
 
 def releases() -> Iterator[tuple[str, Results]]:
     """The version and the findings of each record, the oldest version first."""
-    cases = corpus()
+    cases = load_corpus()
     deviations = known_deviations(cases)
     paths = {re.sub(r"tensorflow-|\.jsonl\.gz", "", path.name): path for path in records()}
     for version in sorted(paths, key=Version):

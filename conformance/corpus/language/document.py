@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from conformance.closing import UsageError
 from conformance.corpus.language.case import Place
 from conformance.text import clean, printable, suggest
 
@@ -34,7 +35,7 @@ class Fault:
         return printable(f"{self.place}: {self.message}")
 
 
-class CaseFileError(Exception):
+class CaseFileError(UsageError):
     """A file that cannot be used; carries every fault that was found in it."""
 
     def __init__(self, faults: list[Fault]) -> None:

@@ -1,14 +1,25 @@
-"""The options that choose cases, for every command that has them."""
+"""What commands share: options, where their output goes, and what they say on the way."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from conformance.closing import UsageError
-from conformance.corpus.language.case import Case
-from conformance.corpus.selection import NothingSelected, Selection, select
+from conformance.closing import EXIT_CODES, UsageError, Word
+from conformance.corpus.selection import Selection
+
+
+def say(line: str) -> None:
+    """Tell of what takes long, where no report is disturbed."""
+    print(line, file=sys.stderr)
+
+
+def ended(why: object, word: Word) -> int:
+    """Say why nothing runs, and the closing word; its exit code."""
+    print(why, word, sep="\n")
+    return EXIT_CODES[word]
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -29,18 +40,6 @@ def selection_of(arguments: argparse.Namespace, words: Sequence[str]) -> Selecti
     return Selection(tuple(words), arguments.keyword, tuple(arguments.area), tuple(arguments.tag))
 
 
-def one_case(word: str, cases: Sequence[Case]) -> Case:
-    """The one case that a word names. Errors: UsageError for none, and for several."""
-    try:
-        chosen = select(cases, Selection((word,)))
-    except NothingSelected as nothing:
-        raise UsageError(str(nothing)) from nothing
-    if len(chosen) > 1:
-        ids = ", ".join(case.id for case in chosen[:3])
-        raise UsageError(f"'{word}' is {len(chosen)} cases: name one, such as {ids}")
-    return chosen[0]
-
-
 def corpus_folder(arguments: argparse.Namespace) -> Path | None:
     """The folder that `--corpus` names; None for the suite's own corpus."""
     if arguments.corpus is None:
@@ -49,3 +48,24 @@ def corpus_folder(arguments: argparse.Namespace) -> Path | None:
     if not folder.is_dir():
         raise UsageError(f"--corpus {folder}: no such folder")
     return folder
+
+
+def output_path(word: str) -> Path:
+    """The file that --output names, its folder made where there is none."""
+    path = Path(word)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--output {path}: no folder {path.parent}: {error.strerror}") from error
+    return path
+
+
+def write_output(text: str, word: str | None) -> None:
+    """Write what a command found to the file that --output names, or to standard output."""
+    if word is None:
+        sys.stdout.write(text)
+        return
+    try:
+        output_path(word).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output {word}: {error.strerror}") from error

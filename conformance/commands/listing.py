@@ -1,0 +1,98 @@
+"""Print what there is: cases, targets, and which lines of the contract have a case."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import metadata
+
+from conformance.closing import UsageError
+from conformance.commands.options import add_selection, corpus_folder, ended, selection_of
+from conformance.corpus.index import summaries
+from conformance.corpus.selection import NothingSelected, select
+from conformance.places import data_folder
+
+DISTRIBUTIONS = {"tensorflow": ("tensorflow", "tensorflow-cpu"), "reference": ("gradconf",)}
+
+
+def list_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `gradconf list`."""
+    parser.add_argument("words", nargs="*", metavar="CASE", help="ids, area/topic, files")
+    add_selection(parser)
+    parser.add_argument("--ids", action="store_true", help="ids alone")
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """List cases: id and title, or ids alone for other programs."""
+    folder = corpus_folder(arguments) or data_folder("cases")
+    try:
+        chosen = select(summaries(folder), selection_of(arguments, arguments.words))
+    except NothingSelected as nothing:
+        return ended(nothing, "nothing_ran")
+    for case in chosen:
+        print(case.id if arguments.ids else f"{case.id}\n    {case.title}")
+    if not arguments.ids:
+        print(f"{len(chosen)} cases")
+    return 0
+
+
+def targets_options(parser: argparse.ArgumentParser) -> None:
+    """`gradconf targets` takes no options."""
+
+
+def run_targets(arguments: argparse.Namespace) -> int:
+    """List what can be asked, what of it is installed here, and the TensorFlows kept ready."""
+    from conformance.targets.environments import cached  # `list` starts without them
+    from conformance.targets.specification import DEFAULT_MODES, NAMED
+
+    for name in NAMED:
+        modes = ", ".join(DEFAULT_MODES.get(name, ("eager",)))
+        print(f"{name:20} {_installed(name):16} modes {modes}")
+    print("tensorflow==X.Y.Z    made when asked for, 2.5.0 or newer; ready:")
+    for environment in cached():
+        print(f"  tensorflow=={environment.version:8} {environment.interpreter}")
+    print("./tape.py            a file with TensorFlow's names, or package.module:attribute")
+    return 0
+
+
+def _installed(name: str) -> str:
+    for distribution in DISTRIBUTIONS[name]:
+        try:
+            return metadata.version(distribution)
+        except metadata.PackageNotFoundError:
+            continue
+    return "not installed"
+
+
+def coverage_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `gradconf coverage`."""
+    parser.add_argument("--missing", action="store_true", help="print the lines without a case")
+    parser.add_argument("--cases", action="store_true", help="print the cases of each line")
+
+
+def run_coverage(arguments: argparse.Namespace) -> int:
+    """Show which lines of the contract have a case, part by part, from what the cases cite."""
+    from conformance.corpus.cases import load_corpus
+    from conformance.corpus.contract import PARTS, coverage
+
+    found = coverage(load_corpus())
+    if found.unknown:
+        raise UsageError(
+            "\n".join(
+                f"{case.place}.source: the contract has no line '{source}' (docs/contract.md)"
+                for case, source in found.unknown
+            )
+        )
+    for part in PARTS.values():
+        covered, excused, missing = found.of_part(part)
+        total = len(covered) + len(excused) + len(missing)
+        counts = f"{len(covered):4} of {total:4} lines ({len(covered) / total:.0%})"
+        print(f"{part:22}{counts}" + (f", {len(excused)} cannot be a case" if excused else ""))
+        if arguments.cases:
+            for line in covered:
+                print(f"    {line.id}: {', '.join(found.cited[line.id])}")
+        if arguments.missing:
+            for line in missing:
+                print(f"    {line.id}: {line.text[:100]}")
+            for line in excused:
+                print(f"    {line.id} is no case: {found.excused[line.id]}")
+    return 0
