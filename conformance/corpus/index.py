@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from conformance import __version__
-from conformance.closing import UsageError
 from conformance.places import cache_folder
 
 Remembered: TypeAlias = "dict[str, list[Summary]]"
@@ -67,13 +66,9 @@ def shown(path: Path, root: Path) -> str:
 def _load(files: Mapping[str, Path], root: Path) -> Remembered:
     # YAML is not even imported where every file is remembered.
     from conformance.corpus.cases import load_files
-    from conformance.corpus.language.document import CaseFileError
     from conformance.corpus.language.features import tags_of
 
-    try:
-        cases = load_files(files.values(), root)
-    except CaseFileError as error:
-        raise UsageError(str(error)) from error
+    cases = load_files(files.values(), root)
     by_file: Remembered = {}
     for case in cases:
         summary = Summary(case.id, case.title, case.file, tags_of(case))
