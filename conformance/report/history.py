@@ -119,7 +119,8 @@ def _passed(cells: Sequence[Judged]) -> str:
 
 def _surroundings(about: Mapping[str, Any]) -> str:
     packages = about.get("packages")
-    keras = packages.get("keras") if isinstance(packages, Mapping) else None
+    known = packages if isinstance(packages, Mapping) else {}
+    keras = known.get("keras") or known.get("keras-nightly")
     parts = {"Python": about.get("python"), "numpy": about.get("numpy"), "Keras": keras}
     return ", ".join(f"{name} {version}" for name, version in parts.items() if version)
 
