@@ -14,7 +14,7 @@ from conformance.asking.ask import DEFAULT_TIMEOUT, ask
 from conformance.asking.events import Answered
 from conformance.closing import UsageError
 from conformance.commands.files import one_case
-from conformance.commands.options import add_corpus, ended, say
+from conformance.commands.options import add_corpus, ended, positive, say
 from conformance.corpus.language.case import Case
 from conformance.report.style import WIDTH, cut
 from conformance.targets.environments import provisioned
@@ -31,7 +31,9 @@ def bisect_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="TARGET", help="such as tensorflow or tensorflow:graph")
     parser.add_argument("--good", required=True, metavar="X.Y.Z", help="has the old answer")
     parser.add_argument("--bad", required=True, metavar="X.Y.Z", help="has the new answer")
-    parser.add_argument("--timeout", type=float, default=DEFAULT_TIMEOUT, help="seconds for a cell")
+    parser.add_argument(
+        "--timeout", type=positive(float), default=DEFAULT_TIMEOUT, help="seconds for a cell"
+    )
     add_corpus(parser)
 
 
@@ -64,10 +66,7 @@ def run_bisect(arguments: argparse.Namespace) -> int:
 
 def _version(arguments: argparse.Namespace, version: str) -> Target:
     name, colon, modes = arguments.target.partition(":")
-    try:
-        return parse_target(f"{name}=={version}{colon}{modes}")
-    except TargetError as error:
-        raise UsageError(str(error)) from error
+    return parse_target(f"{name}=={version}{colon}{modes}")
 
 
 @dataclass

@@ -15,6 +15,7 @@ from conformance.commands.options import (
     add_selection,
     corpus_folder,
     output_path,
+    positive,
     selection_of,
     write_output,
 )
@@ -30,7 +31,7 @@ def mutants_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf mutants`."""
     parser.add_argument("mutants", nargs="*", metavar="MUTANT", help="names; all by default")
     add_selection(parser)
-    parser.add_argument("-j", "--jobs", type=int, default=2, help="mutants at a time")
+    parser.add_argument("-j", "--jobs", type=positive(int), default=2, help="mutants at a time")
     parser.add_argument("--output", metavar="FILE", help="what was found, as JSON")
 
 
@@ -39,8 +40,6 @@ def run_mutants(arguments: argparse.Namespace) -> int:
 
     The untouched control runs first and must conform; a mutant that no case catches falls short.
     """
-    if arguments.jobs < 1:
-        raise UsageError("--jobs must be above zero")
     if arguments.output:
         output_path(arguments.output)  # refused before anything is asked
     try:

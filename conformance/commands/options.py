@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from conformance.closing import EXIT_CODES, UsageError, Word
@@ -33,6 +33,18 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 def add_corpus(parser: argparse.ArgumentParser) -> None:
     """The option for a corpus of one's own."""
     parser.add_argument("--corpus", metavar="FOLDER", help="cases of your own instead of ours")
+
+
+def positive(kind: Callable[[str], float]) -> Callable[[str], float]:
+    """The type of an option whose number must be above zero, and finite."""
+
+    def number(text: str) -> float:
+        value = kind(text)
+        if not 0 < value < float("inf"):
+            raise argparse.ArgumentTypeError("must be above zero")
+        return value
+
+    return number
 
 
 def selection_of(arguments: argparse.Namespace, words: Sequence[str]) -> Selection:

@@ -21,18 +21,20 @@ from conformance.commands.options import (
     corpus_folder,
     ended,
     output_path,
+    positive,
     say,
     selection_of,
 )
 from conformance.commands.performing import Plan, perform
 from conformance.corpus.cases import load_corpus
+from conformance.corpus.index import summaries
 from conformance.corpus.language.case import Case
-from conformance.corpus.language.features import tags_of
-from conformance.corpus.selection import NothingSelected, select
+from conformance.corpus.selection import NothingSelected, select, words_by_kind
+from conformance.places import data_folder
 from conformance.report.progress import Progress
 from conformance.report.terminal import print_results
 from conformance.targets.environments import provisioned
-from conformance.targets.specification import NAMED, Target, TargetError, parse_target
+from conformance.targets.specification import Target, TargetError, names_target, parse_targets
 from conformance.verdicts.results import Results, Reviewer
 
 JOBS = min(2, os.cpu_count() or 1)
@@ -46,10 +48,16 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="TARGET|CASE")
     add_selection(parser)
     parser.add_argument("--python", metavar="PATH", help="an existing environment's interpreter")
-    parser.add_argument("-j", "--jobs", type=int, default=JOBS, help="workers for each target")
-    parser.add_argument("--timeout", type=float, default=DEFAULT_TIMEOUT, help="seconds for a cell")
+    parser.add_argument(
+        "-j", "--jobs", type=positive(int), default=JOBS, help="workers for each target"
+    )
+    parser.add_argument(
+        "--timeout", type=positive(float), default=DEFAULT_TIMEOUT, help="seconds for a cell"
+    )
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first shortfall")
-    parser.add_argument("--shard", metavar="I/N", help="run the I-th of N parts of the cases")
+    parser.add_argument(
+        "--shard", type=_shard, metavar="I/N", help="run the I-th of N parts of the cases"
+    )
     parser.add_argument(
         "--durations", metavar="RECORD", help="make the shards even by how long its cells took"
     )
@@ -74,16 +82,22 @@ def run_run(arguments: argparse.Namespace) -> int:
     package.module:attribute) and cases (an id, an area/topic, a file); without targets tensorflow
     is asked, without cases all.
     """
+    _check_options(arguments)
+    parse_targets([word for word in arguments.words if names_target(word)])  # refused first
     folder = corpus_folder(arguments)
-    cases = load_corpus(folder)
-    words, targets = _targets(arguments, cases)
-    _check_numbers(arguments)
-    selection = selection_of(arguments, words)
+    listed = summaries(folder or data_folder("cases"))
+    words = words_by_kind(arguments.words, listed, names_target)
+    targets = parse_targets(words.targets or ["tensorflow"], arguments.python)
+    for word, meant in words.unknown.items():
+        return ended(f"no case matches '{word}'{meant}", "nothing_ran")
+    selection = selection_of(arguments, words.cases)
     try:
-        chosen = select(cases, selection, tags_of)
+        ids = {case.id for case in select(listed, selection)}
     except NothingSelected as nothing:
-        return ended(str(nothing), "nothing_ran")
-    shard = _shard(arguments)
+        return ended(nothing, "nothing_ran")
+    cases = load_corpus(folder)
+    chosen = [case for case in cases if case.id in ids]
+    shard = arguments.shard
     part = part_of(chosen, shard, _durations(arguments)) if shard else chosen
     if not part:
         return ended(f"shard {shard} of {len(chosen)} cases has none", "nothing_ran")
@@ -118,22 +132,18 @@ def run_run(arguments: argparse.Namespace) -> int:
     return EXIT_CODES[results.word]
 
 
-def _check_numbers(arguments: argparse.Namespace) -> None:
-    if arguments.jobs < 1 or arguments.timeout <= 0:
-        raise UsageError("--jobs and --timeout must be above zero")
-    if arguments.repeat is not None and arguments.repeat < 0:
-        raise UsageError("--repeat must not be below zero")
-
-
-def _shard(arguments: argparse.Namespace) -> Shard | None:
-    if arguments.shard is None:
-        if arguments.durations:
-            raise UsageError("--durations is for --shard I/N")
-        return None
+def _shard(text: str) -> Shard:
     try:
-        return parse_shard(arguments.shard)
+        return parse_shard(text)
     except ValueError as error:
         raise UsageError(f"--shard: {error}") from error
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    if arguments.durations and not arguments.shard:
+        raise UsageError("--durations is for --shard I/N")
+    if arguments.repeat is not None and arguments.repeat < 0:
+        raise UsageError("--repeat must not be below zero")
 
 
 def _durations(arguments: argparse.Namespace) -> Mapping[str, float]:
@@ -165,31 +175,6 @@ def _kept(path: Path | None, plan: Plan) -> list[Event]:
     if not path.exists():
         return []
     return resumed(record_at(str(path)), plan.cases, plan.targets, say)
-
-
-def _targets(
-    arguments: argparse.Namespace, cases: Sequence[Case]
-) -> tuple[list[str], list[Target]]:
-    """The words that choose cases, and the targets that the others name."""
-    areas = {case.area for case in cases}
-    chosen = [word for word in arguments.words if _chooses_cases(word, areas)]
-    named = [word for word in arguments.words if word not in chosen] or ["tensorflow"]
-    try:
-        targets = [parse_target(word, arguments.python) for word in named]
-    except TargetError as error:
-        raise UsageError(str(error)) from error
-    labels = [target.label for target in targets]
-    if len(set(labels)) < len(labels):
-        raise UsageError(
-            "a target is named twice: write its modes together, tensorflow:eager,graph"
-        )
-    return chosen, targets
-
-
-def _chooses_cases(word: str, areas: set[str]) -> bool:
-    name = word.partition(":")[0]
-    is_target = name.partition("==")[0] in NAMED or name.endswith(".py")
-    return not is_target and ("/" in word or word.endswith(".yaml") or word in areas)
 
 
 def _record_path(arguments: argparse.Namespace, shard: Shard | None, *, whole: bool) -> Path | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from conformance.closing import UsageError
 from conformance.corpus.language.case import MODES
 from conformance.text import did_you_mean, suggest
 
@@ -17,7 +19,7 @@ RELEASE = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:rc([0-9]{
 DEFAULT_MODES = {"tensorflow": ("eager", "graph", "xla")}
 
 
-class TargetError(Exception):
+class TargetError(UsageError):
     """A target that cannot be asked; the message says what to write instead."""
 
 
@@ -73,6 +75,22 @@ def parse_target(text: str, python: str | None = None) -> Target:
         target = replace(target, label=f"{body}=={version}", version=version)
     own_python = None if target.is_reference else python
     return replace(target, modes=chosen, python=own_python)
+
+
+def parse_targets(words: Sequence[str], python: str | None = None) -> list[Target]:
+    """The targets that words name, each of them once; raises TargetError."""
+    targets = [parse_target(word, python) for word in words]
+    if len({target.label for target in targets}) < len(targets):
+        raise TargetError(
+            "a target is named twice: write its modes together, tensorflow:eager,graph"
+        )
+    return targets
+
+
+def names_target(word: str) -> bool:
+    """Whether a word names a target for certain, and no case: by its name or as a Python file."""
+    name = word.partition(":")[0]
+    return name.partition("==")[0] in NAMED or name.endswith(".py")
 
 
 def _split_modes(text: str) -> tuple[str, tuple[str, ...]]:

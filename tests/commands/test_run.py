@@ -48,7 +48,8 @@ def test_1_falls_short_by_hanging(gradconf: Program, corpus: str) -> None:
         (("run", "./none.py"), "no file ./none.py"),
         (("run", "reference:graph"), "one mode: eager"),
         (("run", "reference", "--jbos", "2"), "did you mean --jobs?"),
-        (("run", "reference", "--jobs", "0"), "must be above zero"),
+        (("run", "reference", "--jobs", "0"), "--jobs: must be above zero"),
+        (("run", "reference", "--timeout", "nan"), "--timeout: must be above zero"),
         (("run", "reference", "--output", "/dev/null/r.jsonl"), "no folder /dev/null: "),
         (("run", "reference", "--output", "/dev/full"), "/dev/full: cannot be written: No space"),
         (("run", "reference", "reference"), "named twice"),
@@ -86,12 +87,25 @@ def test_2_a_faulty_case_file(gradconf: Program, tmp_path: Path) -> None:
         (("--area", "basic"), "basics"),
         (("--tag", "scalr"), "scalar"),
         (("cases/basics/sqares.yaml",), ""),
+        (("basic",), "did you mean basics?"),
+        (("unconected",), "did you mean unconnected?"),
     ],
 )
 def test_3_nothing_ran(gradconf: Program, corpus: str, words: tuple[str, ...], near: str) -> None:
     done = gradconf("run", "reference", *words, "--corpus", corpus)
     assert (done.returncode, last_line(done.stdout)) == (3, "nothing_ran")
     assert near in done.stdout
+
+
+def test_a_mistyped_target_is_refused_before_a_case_is_read(
+    gradconf: Program, tmp_path: Path
+) -> None:
+    corpus = str(make_corpus(tmp_path, basics__squares="no case"))
+    for target, message in (("reference:egaer", "did you mean eager?"), ("./none.py", "no file")):
+        done = gradconf("run", target, "--corpus", corpus)
+        assert done.returncode == 2
+        assert message in done.stderr
+        assert "squares.yaml" not in done.stderr
 
 
 def test_3_nothing_applicable_is_not_green(gradconf: Program, tmp_path: Path) -> None:

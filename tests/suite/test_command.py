@@ -71,7 +71,7 @@ def test_2_a_mutant_that_does_not_apply(
     ("words", "message"),
     [
         (("subsign",), "no mutant named 'subsign' (did you mean sub_sign"),
-        (("-j", "0"), "--jobs must be above zero"),
+        (("-j", "0"), "--jobs: must be above zero"),
         (("--output", "/dev/null/folder/bite.json"), "no folder /dev/null/folder"),
     ],
 )
