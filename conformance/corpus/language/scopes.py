@@ -6,11 +6,14 @@ import ast
 from collections.abc import Callable, Iterable
 
 from conformance.corpus.language.document import spoken
-from conformance.corpus.language.program import Visitor, bound_by, names_of_scope
+from conformance.corpus.language.program import Visitor, names_of_scope
 from conformance.corpus.language.vocabulary import BUILTINS, PROBES, ROOTS
 from conformance.text import suggest
 
 Refuse = Callable[[ast.AST, str], None]
+ONE_SIDED = (
+    "is bound in one branch only, which a graph refuses: bind it before the if or in both branches"
+)
 GIVEN = frozenset((*ROOTS, *PROBES, *BUILTINS))
 
 
@@ -23,6 +26,7 @@ def check_names(
     (what setup made): a program that binds one of those anew cannot read it before.
     """
     scope = _Scope(tree.body, frozenset(made), GIVEN | frozenset(outer), refuse)
+    scope.outermost = True
     scope.block(tree.body)
     return frozenset(scope.bound)
 
@@ -38,6 +42,7 @@ class _Scope(Visitor):
         self.outer = outer
         self.refuse = refuse
         self.lost: dict[str, str] = {}
+        self.outermost = False
 
     def block(self, body: list[ast.stmt]) -> bool:
         """Walk statements; whether the end is reached (no `return` on the way)."""
@@ -110,8 +115,11 @@ class _Scope(Visitor):
         other = self._branch(part.orelse)
         ends = [names for names in (taken, other) if names is not None]
         self.bound = set.intersection(*ends) if ends else before
-        for name in set().union(*ends) - self.bound:
+        for name in sorted(set().union(*ends) - self.bound):
             self.lost[name] = "is bound in one branch only"
+            if self.outermost and name not in self.outer:
+                self.refuse(part, f"'{spoken(name)}' {ONE_SIDED}")
+                self.bound.add(name)
 
     def _branch(self, body: list[ast.stmt]) -> set[str] | None:
         return set(self.bound) if self.block(body) else None
@@ -157,22 +165,3 @@ class _ClassScope(_Scope):
         inner = super()._inner(body, arguments)
         inner.outer = self.outer
         return inner
-
-
-def one_sided_branches(body: list[ast.stmt], bound: set[str]) -> dict[ast.stmt, list[str]]:
-    """The names that an `if` binds first and in one branch only, which a graph refuses."""
-    found: dict[ast.stmt, list[str]] = {}
-    for statement in body:
-        if isinstance(statement, ast.If):
-            branches = [_bound_in(statement.body), _bound_in(statement.orelse)]
-            found[statement] = sorted((branches[0] ^ branches[1]) - bound)
-            for branch in (statement.body, statement.orelse):
-                found |= one_sided_branches(branch, set(bound))
-        elif isinstance(statement, ast.With | ast.For | ast.While):
-            found |= one_sided_branches(statement.body, bound | set(bound_by(statement)))
-        bound |= set(bound_by(statement))
-    return found
-
-
-def _bound_in(body: list[ast.stmt]) -> set[str]:
-    return {name for statement in body for name in bound_by(statement)}

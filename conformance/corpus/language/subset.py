@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from conformance.corpus.language.document import Faults, Node, spoken
 from conformance.corpus.language.program import Visitor, dotted_name, walk
-from conformance.corpus.language.scopes import check_names, one_sided_branches
+from conformance.corpus.language.scopes import check_names
 from conformance.corpus.language.sizes import SIZED, size_faults
 from conformance.corpus.language.vocabulary import (
     ATTRIBUTES,
@@ -96,7 +96,6 @@ def check_program(
     if checker.foreign:
         return None
     bound = check_names(tree, made, outer, checker.refuse)
-    checker.check_branches(tree, {*made, *outer})
     if len(faults.found) == before:
         checker.check_lines()
         _compiled(node, text, faults)
@@ -276,16 +275,6 @@ class _Checker(Visitor):
             self.refuse(part, f"'{part.name}' is taken: choose another name")
         if getattr(part, "type_params", None) or getattr(part, "returns", None):
             self.refuse(part, "annotations are not part of the case language")
-
-    def check_branches(self, tree: ast.Module, given: set[str]) -> None:
-        """A name first bound in one branch of an `if` is an error in a graph."""
-        for statement, names in one_sided_branches(tree.body, given).items():
-            for name in names:
-                self.refuse(
-                    statement,
-                    f"'{spoken(name)}' is bound in one branch only, which a graph refuses: "
-                    "bind it before the if or in both branches",
-                )
 
     def check_lines(self) -> None:
         """One statement on a line, one line for a text: the lowering works on whole lines."""
