@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance.answers.answer import Answer
+from conformance.answers.values import Raised
 from conformance.cli import main
 from tests.asking.making_sides import ABOUT, cell, side, written
 from tests.commands.corpus import make_corpus
@@ -232,7 +233,7 @@ def test_markdown_has_the_table_the_details_and_the_word(diff):
 
 def test_an_error_in_other_words_is_told_apart_from_an_error(diff):
     def raised(kind, message):
-        error = {"kind": "error", "type": kind, "bases": [], "message": message}
+        error = Raised(kind, (), message)
         return Answer("answered", {"g": error}, error)
 
     for error, mismatch in (
