@@ -12,7 +12,7 @@ of no fact raises NothingCompared and never passes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -29,8 +29,6 @@ from conformance.answers.values import (
     NoneValue,
     NotObserved,
     NotReached,
-    Numbers,
-    PythonScalar,
     Raised,
     Slices,
     Structure,
@@ -282,7 +280,7 @@ def expectation_of(value: Value, *, witness: bool = False) -> Expectation:
     error binds its very class and its message. As a `witness` (the oracle) it binds no message, an
     error is met by its bases, and a dtype is left to compare_value's `oracle`.
     """
-    if isinstance(value, Tensor | PythonScalar):
+    if isinstance(value, Tensor):
         return _expected_tensor(value, witness)
     if isinstance(value, Composite):
         return expectation_of(value.parts, witness=witness)
@@ -299,24 +297,16 @@ def expectation_of(value: Value, *, witness: bool = False) -> Expectation:
     return ExpectedSeen(describe(value))
 
 
-def _expected_tensor(value: Numbers, witness: bool) -> ExpectedTensor:
+def _expected_tensor(value: Tensor, witness: bool) -> ExpectedTensor:
     array = value.array
     if array.dtype.kind in "fc":
         with np.errstate(invalid="ignore"):  # a signalling nan
             array = array + array.dtype.type(0)  # -0.0 + 0.0 is 0.0
-    dtype = None if witness else value.type_text
+    dtype = None if witness else value.dtype
     return ExpectedTensor(literal_of(array), dtype, array.shape)
 
 
 # ----- one value -----
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Every mismatch of a value, and how many facts were compared."""
-
-    mismatches: tuple[Mismatch, ...]
-    compared: int
 
 
 def compare_value(
@@ -327,7 +317,7 @@ def compare_value(
     name: str = "",
     oracle: Value | None = None,
     dtypes: frozenset[str] | None = None,
-) -> Comparison:
+) -> Facts:
     """Compare one value with what it must be; `oracle` and `dtypes` are as in Declared.
 
     A tensor without dtype takes the dtype that `oracle` has at the same place; a Python scalar is
@@ -338,7 +328,7 @@ def compare_value(
     walk.visit(expected, got, oracle, "")
     if not walk.compared:
         raise NothingCompared(f"no fact of {name or 'a value'} was compared")
-    return Comparison(tuple(walk.mismatches), walk.compared)
+    return Facts(tuple(walk.mismatches), walk.compared)
 
 
 @dataclass
@@ -354,28 +344,7 @@ class _ValueWalk:
     def visit(self, expected: Expectation, got: Value, told: Value | None, path: str) -> None:
         """Compare at `path`; `told` is what the oracle says there."""
         got, told = _seen(got), _seen(told) if told is not None else None
-        if isinstance(expected, ExpectedTensor):
-            self.tensor(expected, got, told, path)
-        elif isinstance(expected, ExpectedNone):
-            self.none(expected, got, path)
-        elif isinstance(expected, ExpectedStructure):
-            self.structure(expected, got, told, path)
-        elif isinstance(expected, ExpectedSlices):
-            self.slices(expected, got, told, path)
-        elif isinstance(expected, ExpectedError):
-            self.error(expected, got, path)
-        elif isinstance(expected, ExpectedRaised):
-            self.raised(expected, got, path)
-        elif isinstance(expected, ExpectedCalls):
-            self.calls(expected, got, path)
-        elif isinstance(expected, ExpectedWatched):
-            self.watched(expected, got, path)
-        elif isinstance(expected, ExpectedAnyOf):
-            self.any_of(expected, got, told, path)
-        elif isinstance(expected, ExpectedOracle):
-            self.oracle(got, told, path)
-        else:
-            self.seen(expected, got, path)
+        VISITORS[type(expected)](self, expected, got, told, path)
 
     def fact(
         self,
@@ -398,16 +367,16 @@ class _ValueWalk:
         """A value of another kind than the expected one."""
         self.fact(False, _class(expected, got), path, text_of(expected), got)
 
-    def none(self, expected: ExpectedNone, got: Value, path: str) -> None:
+    def none(self, expected: ExpectedNone, got: Value, told: Value | None, path: str) -> None:
         kind = _class(expected, got)
         self.fact(isinstance(got, NoneValue), kind, path, text_of(expected), got)
 
-    def seen(self, expected: ExpectedSeen, got: Value, path: str) -> None:
+    def seen(self, expected: ExpectedSeen, got: Value, told: Value | None, path: str) -> None:
         none = _is_no_answer(got) or expected.text.startswith(("not reached", "not observed"))
         kind: MismatchClass = "error" if none else "structure"
         self.fact(describe(got) == expected.text, kind, path, expected.text, got)
 
-    def oracle(self, got: Value, told: Value | None, path: str) -> None:
+    def oracle(self, expected: ExpectedOracle, got: Value, told: Value | None, path: str) -> None:
         if told is None or isinstance(told, NotReached | NotObserved):
             raise NothingCompared(f"the oracle says nothing of {self.observed_name}{path}")
         self.visit(expectation_of(told, witness=True), got, told, path)
@@ -428,7 +397,7 @@ class _ValueWalk:
             notes = "; ".join(filter(None, (mismatch.note, note)))
             self.mismatches.append(replace(mismatch, note=notes))
 
-    def error(self, expected: ExpectedError, got: Value, path: str) -> None:
+    def error(self, expected: ExpectedError, got: Value, told: Value | None, path: str) -> None:
         """The class or a base, then a part of the message, then the step."""
         text = text_of(expected)
         fits = isinstance(got, Raised) and expected.type in (got.type, *got.bases)
@@ -443,7 +412,7 @@ class _ValueWalk:
             holds = step is not None and expected.at in (step, *step.split(", "))
             self.fact(holds, "error", path, text, got, note)
 
-    def raised(self, expected: ExpectedRaised, got: Value, path: str) -> None:
+    def raised(self, expected: ExpectedRaised, got: Value, told: Value | None, path: str) -> None:
         """The very class, then the whole message but for what depends on the process."""
         text = text_of(expected)
         fits = isinstance(got, Raised) and expected.type == got.type
@@ -451,14 +420,14 @@ class _ValueWalk:
             holds = steady(expected.message) == steady(got.message)
             self.fact(holds, "error", path, text, got, "the message differs")
 
-    def calls(self, expected: ExpectedCalls, got: Value, path: str) -> None:
-        if not isinstance(got, PythonScalar):
+    def calls(self, expected: ExpectedCalls, got: Value, told: Value | None, path: str) -> None:
+        if not isinstance(got, Tensor):
             self.other(expected, got, path)
             return
-        holds = got.type == "int" and int(got.array) == expected.count
+        holds = got.dtype == "Python int" and int(got.array) == expected.count
         self.fact(holds, "calls", path, text_of(expected), got)
 
-    def watched(self, expected: ExpectedWatched, got: Value, path: str) -> None:
+    def watched(self, expected: ExpectedWatched, got: Value, told: Value | None, path: str) -> None:
         """The names of the variables, in order."""
         if not isinstance(got, Structure) or got.kind == "dict":
             self.other(expected, got, path)
@@ -512,11 +481,11 @@ class _ValueWalk:
 
     def tensor(self, expected: ExpectedTensor, got: Value, told: Value | None, path: str) -> None:
         """The dtype, the shape, then the elements."""
-        if not isinstance(got, Tensor | PythonScalar):
+        if not isinstance(got, Tensor):
             self.other(expected, got, path)
             return
         due = due_for(expected, got, told, self.dtypes)
-        if not self.fact(due.holds, "dtype", path, due.text, got.type_text, due.note):
+        if not self.fact(due.holds, "dtype", path, due.text, got.dtype, due.note):
             return
         shapes = [str(array.shape) for array in (due.array, got.array)]
         note = f"got {array_text(got.array)}"
@@ -526,6 +495,21 @@ class _ValueWalk:
         mismatch = Elements(due, got.array, self.bounds, expected.within).mismatch()
         if mismatch is not None:
             self.mismatches.append(replace(mismatch, name=self.observed_name, path=path))
+
+
+VISITORS: Mapping[type, Callable[..., None]] = {
+    ExpectedTensor: _ValueWalk.tensor,
+    ExpectedNone: _ValueWalk.none,
+    ExpectedStructure: _ValueWalk.structure,
+    ExpectedSlices: _ValueWalk.slices,
+    ExpectedError: _ValueWalk.error,
+    ExpectedRaised: _ValueWalk.raised,
+    ExpectedCalls: _ValueWalk.calls,
+    ExpectedWatched: _ValueWalk.watched,
+    ExpectedAnyOf: _ValueWalk.any_of,
+    ExpectedOracle: _ValueWalk.oracle,
+    ExpectedSeen: _ValueWalk.seen,
+}
 
 
 def _seen(value: Value) -> Value:
@@ -545,7 +529,7 @@ def _class(expected: Expectation, got: Value) -> MismatchClass:
         return "calls"
     if isinstance(expected, ExpectedWatched):
         return "watched"
-    is_leaf = isinstance(got, Tensor | PythonScalar | NoneValue | Slices)
+    is_leaf = isinstance(got, Tensor | NoneValue | Slices)
     if isinstance(expected, ExpectedStructure) or not is_leaf:
         return "structure"
     if isinstance(expected, ExpectedNone) or isinstance(got, NoneValue):

@@ -6,18 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conformance.answers.literals import (
-    Array,
-    LiteralError,
-    array_of,
-    family,
-    flatten,
-    leaf_family,
-)
+from conformance.answers.literals import Array, LiteralError, array_of, flatten, leaf_family
 from conformance.answers.tolerances import PYTHON_NUMBER
-from conformance.answers.values import Numbers, Tensor, Value
+from conformance.answers.values import Tensor, Value
 from conformance.corpus.language.case import ExpectedTensor
-from conformance.corpus.language.literals import PYTHON_TYPES
+from conformance.corpus.language.literals import PYTHON_TYPES, family
 
 DEFAULT_DTYPES = {
     "bool": frozenset(["bool"]),
@@ -49,7 +42,7 @@ class Due:
 
 def due_for(
     expected: ExpectedTensor,
-    got: Numbers,
+    got: Tensor,
     told: Value | None,
     dtypes: frozenset[str] | None,
 ) -> Due:
@@ -64,7 +57,7 @@ def due_for(
 
     Errors: LiteralError where a declared dtype or the oracle's cannot hold the literal.
     """
-    said = told.dtype if isinstance(told, Tensor) else None
+    said = told.dtype if isinstance(told, Tensor) and not told.is_python else None
     dtype = expected.dtype or said
     if dtype is None:
         return _due_without_dtype(expected, got, dtypes)
@@ -72,42 +65,40 @@ def due_for(
         return _due_python(expected, dtype, got)
     array = array_of(expected.value, dtype, expected.shape)
     if expected.dtype:
-        is_only = got.dtype is None and dtype in ("bool", "string") and got.family == dtype
+        is_only = got.is_python and dtype in ("bool", "string") and got.family == dtype
         return Due(array, dtype, is_only or got.dtype == dtype, dtype)
-    if got.dtype is not None:
+    if not got.is_python:
         return Due(array, dtype, got.dtype == dtype, dtype, "the dtype is the oracle's")
     return Due(array, dtype, _rank(got.family) == _rank(family(dtype)), dtype)
 
 
-def _due_python(expected: ExpectedTensor, declared: str, got: Numbers) -> Due:
+def _due_python(expected: ExpectedTensor, declared: str, got: Tensor) -> Due:
     """A Python scalar is due: its type is exact, and a float has the precision of a float32."""
     dtype = PYTHON_TYPES[declared]
     if dtype == "int64" and isinstance(expected.value, int) and expected.value > 2**63 - 1:
         dtype = "uint64"
     array = array_of(expected.value, dtype, expected.shape)
     precision = PYTHON_NUMBER.get(family(dtype), dtype)
-    return Due(array, precision, got.type_text == declared, declared)
+    return Due(array, precision, got.dtype == declared, declared)
 
 
-def _due_without_dtype(
-    expected: ExpectedTensor, got: Numbers, dtypes: frozenset[str] | None
-) -> Due:
+def _due_without_dtype(expected: ExpectedTensor, got: Tensor, dtypes: frozenset[str] | None) -> Due:
     leaves, _ = flatten(expected.value)
     literal = leaf_family(leaves)
     nothing_due = Due(np.zeros(()), "float32", False, f"a {literal} literal")
     if leaves and _rank(literal) != _rank(got.family):
         return nothing_due
-    if got.dtype is not None and dtypes is not None:
+    if dtypes is not None and not got.is_python:
         allowed = dtypes | (DEFAULT_DTYPES[literal] if leaves else {got.dtype})
         if got.dtype not in allowed:
             note = f"a literal without dtype is {' or '.join(sorted(DEFAULT_DTYPES[literal]))} here"
             return Due(nothing_due.array, "float32", False, nothing_due.text, note)
-    dtype = got.dtype or _scalar_dtype(literal, got)
+    dtype = _scalar_dtype(literal, got) if got.is_python else got.dtype
     try:
         array = array_of(expected.value, dtype, expected.shape)
     except LiteralError as error:
         return Due(nothing_due.array, "float32", False, nothing_due.text, str(error))
-    precision = dtype if got.dtype else PYTHON_NUMBER.get(family(dtype), dtype)
+    precision = dtype if not got.is_python else PYTHON_NUMBER.get(family(dtype), dtype)
     return Due(array, precision, True, dtype)
 
 
@@ -115,7 +106,7 @@ def _rank(name: str) -> str:
     return name if name in ("bool", "string") else "number"
 
 
-def _scalar_dtype(literal: str, got: Numbers) -> str:
+def _scalar_dtype(literal: str, got: Tensor) -> str:
     """A dtype that holds both a literal and a Python scalar without loss of either."""
     families = {literal, got.family}
     for name, dtype in (("complex", "complex128"), ("float", "float64"), ("string", "string")):

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from conformance.answers.due import Due
-from conformance.answers.literals import Array, family
+from conformance.answers.literals import Array
 from conformance.answers.mismatch import Mismatch, MismatchClass
 from conformance.answers.text import element_text
 from conformance.answers.tolerances import Bounds, bound_of, bound_text, floor_of, magnitude
+from conformance.corpus.language.literals import family
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,42 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.corpus.language.case import Nested, Scalar
+from conformance.corpus.language.literals import DTYPES, WIRE, family, leaves, shape_of
 from conformance.text import clean
 
 Array = npt.NDArray[Any]
 
-WIRE = {
-    "bool": "|b1",
-    "int8": "|i1",
-    "int16": "<i2",
-    "int32": "<i4",
-    "int64": "<i8",
-    "uint8": "|u1",
-    "uint16": "<u2",
-    "uint32": "<u4",
-    "uint64": "<u8",
-    "float16": "<f2",
-    "bfloat16": "<u2",
-    "float32": "<f4",
-    "float64": "<f8",
-    "complex64": "<c8",
-    "complex128": "<c16",
-}
-"""How each numeric dtype lies in memory on the wire; a bfloat16 crosses as its 16 bits."""
-
-DTYPES = (*WIRE, "string")
 MAX_ELEMENTS = 2**26
 
 
 class LiteralError(ValueError):
     """A literal that its dtype or shape cannot hold; the message is one line. The case's fault."""
-
-
-def family(dtype: str) -> str:
-    """The family of a dtype: bool, integer, float, complex or string."""
-    if dtype in ("bool", "string"):
-        return dtype
-    return "integer" if "int" in dtype else "complex" if dtype.startswith("complex") else "float"
 
 
 def array_of(value: Nested, dtype: str, shape: tuple[int, ...] | None = None) -> Array:
@@ -79,22 +53,18 @@ def literal_of(array: Array) -> Nested:
 
 def flatten(value: Nested) -> tuple[list[Scalar], tuple[int, ...]]:
     """The leaves of a literal in C order, and its shape. Errors: LiteralError if it is ragged."""
-    if not isinstance(value, tuple):
-        return [value], ()
-    parts = [flatten(item) for item in value]
-    shapes = {shape for _, shape in parts}
-    if len(shapes) > 1:
+    shape = shape_of(value)
+    if shape is None:
         raise LiteralError("the rows of the literal differ in length")
-    leaves = [leaf for part, _ in parts for leaf in part]
-    return leaves, (len(value), *(shapes.pop() if shapes else ()))
+    return leaves(value), shape
 
 
-def leaf_family(leaves: Sequence[Scalar]) -> str:
+def leaf_family(elements: Sequence[Scalar]) -> str:
     """The widest family among the leaves of a literal: bool, integer, float, complex or string.
 
     Errors: LiteralError where bools, strings and numbers are mixed. No leaves: float.
     """
-    types = {type(leaf) for leaf in leaves}
+    types = {type(leaf) for leaf in elements}
     for single, name in ((bool, "bool"), (str, "string")):
         if single in types:
             if len(types) > 1:

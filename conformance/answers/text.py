@@ -12,7 +12,6 @@ from conformance.answers.values import (
     Composite,
     NotObserved,
     Other,
-    PythonScalar,
     Raised,
     Structure,
     Tensor,
@@ -67,8 +66,8 @@ def element_text(element: Any) -> str:
 
 def describe(value: Value, depth: int = 0) -> str:
     """A value in one line; the items of lists and tuples are told down to `depth`."""
-    if isinstance(value, Tensor | PythonScalar):
-        return f"{array_text(value.array)} ({value.type_text})"
+    if isinstance(value, Tensor):
+        return f"{array_text(value.array)} ({value.dtype})"
     if isinstance(value, Structure):
         if depth and value.kind != "dict":
             return f"[{', '.join(describe(item, depth - 1) for item in value.items)}]"

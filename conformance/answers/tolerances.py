@@ -18,14 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conformance.answers.literals import (
-    Array,
-    LiteralError,
-    array_of,
-    family,
-    flatten,
-    leaf_family,
-)
+from conformance.answers.literals import Array, LiteralError, array_of, flatten, leaf_family
 from conformance.answers.text import element_text
 from conformance.answers.values import Slices, Structure, Tensor, Value
 from conformance.corpus.language.case import (
@@ -35,6 +28,7 @@ from conformance.corpus.language.case import (
     ExpectedStructure,
     ExpectedTensor,
 )
+from conformance.corpus.language.literals import family
 
 K_SHORT = 16.0
 """Single operations: correct gradients were measured within 5 eps S of the truth (METHODS 3.2)."""
@@ -254,6 +248,6 @@ def _floors(expected: ExpectedTensor, told: Value | None, bounds: Bounds) -> tup
 def _dtype_due(expected: ExpectedTensor, told: Value | None) -> str:
     if expected.dtype:
         return expected.dtype
-    if isinstance(told, Tensor):
+    if isinstance(told, Tensor) and not told.is_python:
         return told.dtype
     return PYTHON_NUMBER.get(leaf_family(flatten(expected.value)[0]), "")

@@ -11,17 +11,17 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from conformance.answers.literals import family
+from conformance.corpus.language.literals import PYTHON_TYPES, Family, family
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor:
-    """A tensor or a NumPy array: its elements and the name of its dtype.
+    """A tensor, a NumPy array or a Python scalar: its elements and the name of its dtype.
 
-    A bfloat16 is held as float32, a string as Python str. Two tensors are equal if all their bits
-    are.
+    A Python scalar has no dtype, but a type: `Python float`. A bfloat16 is held as float32, a
+    string as Python str. Two tensors are equal if all their bits are.
     """
 
     kind: ClassVar = "tensor"
@@ -29,56 +29,24 @@ class Tensor:
     dtype: str
 
     @property
-    def type_text(self) -> str:
-        """What a person calls the type: `float32`."""
-        return self.dtype
+    def is_python(self) -> bool:
+        """Whether it is a Python scalar."""
+        return self.dtype in PYTHON_TYPES
 
     @property
-    def family(self) -> str:
-        """The family of the dtype: bool, integer, float, complex or string."""
-        return family(self.dtype)
+    def family(self) -> Family:
+        """The family of the dtype, or of the dtype that holds the Python scalar."""
+        return family(PYTHON_TYPES.get(self.dtype, self.dtype))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tensor):
             return NotImplemented
         same_type = self.dtype == other.dtype and self.array.shape == other.array.shape
-        if self.dtype == "string":
+        if self.array.dtype == object:
             return same_type and bool(np.all(self.array == other.array))
         return same_type and self.array.tobytes() == other.array.tobytes()
 
     __hash__ = None  # type: ignore[assignment]  # an array is not hashable either
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PythonScalar:
-    """A Python bool, int, float, complex or str, or the name of a dtype; `text` is its repr."""
-
-    kind: ClassVar = "scalar"
-    dtype: ClassVar = None
-    array: Array
-    type: Literal["bool", "int", "float", "complex", "str", "dtype"]
-    text: str
-
-    @property
-    def type_text(self) -> str:
-        """What a person calls the type: `Python float`."""
-        return f"Python {'str' if self.type == 'dtype' else self.type}"
-
-    @property
-    def family(self) -> str:
-        """The family that its dtype would have."""
-        names = {"b": "bool", "i": "integer", "u": "integer", "f": "float", "c": "complex"}
-        return names.get(self.array.dtype.kind, "string")
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PythonScalar):
-            return NotImplemented
-        return (self.type, self.text) == (other.type, other.text)
-
-    __hash__ = None  # type: ignore[assignment]  # an array is not hashable either
-
-
-Numbers: TypeAlias = "Tensor | PythonScalar"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +61,8 @@ class Slices:
     """A tf.IndexedSlices: rows at indices of a tensor of a shape that it may not know."""
 
     kind: ClassVar = "indexed_slices"
-    values: Numbers
-    indices: Numbers
+    values: Tensor
+    indices: Tensor
     dense_shape: tuple[int, ...] | None
 
 
@@ -173,6 +141,6 @@ class Other:
 
 
 Value: TypeAlias = (
-    "Tensor | PythonScalar | NoneValue | Slices | Structure | Composite | VariableName | Raised"
-    " | NotReached | NotObserved | Other"
+    "Tensor | NoneValue | Slices | Structure | Composite | VariableName | Raised | NotReached"
+    " | NotObserved | Other"
 )

@@ -1,23 +1,8 @@
 """The wire: JSON that a worker or a record wrote, distrusted here and nowhere else.
 
-What a reply or a record's line holds becomes typed values, or the cell's `adapter_error`. A value
-on the wire, of which `data` is raw little-endian memory in C order, so that every dtype, -0.0, nan
-and inf survive:
-
-    {"kind": "none"}
-    {"kind": "tensor", "dtype": "float32", "shape": [2], "data": base64, "text": "[4.0, 108.0]"}
-    {"kind": "tensor", "dtype": "string", "shape": [1], "data": [base64, ...], "text": "['a']"}
-    {"kind": "indexed_slices", "values": tensor, "indices": tensor, "dense_shape": tensor | none}
-    {"kind": "ragged", "values": tensor, "splits": [tensor, ...]}
-    {"kind": "sparse", "indices": tensor, "values": tensor, "dense_shape": tensor}
-    {"kind": "list" | "tuple", "items": [...]}       {"kind": "dict", "keys": [...], "items": [...]}
-    {"kind": "scalar", "value": repr,
-     "type": "bool" | "int" | "float" | "complex" | "str" | "dtype"}
-    {"kind": "variable", "name": "x"}
-    {"kind": "error", "type": "ValueError", "bases": [...], "message": "...", "phase": "run",
-     "step": "g" | null}                             in a reply `line` instead of `step`
-    {"kind": "not_reached"}       {"kind": "not_observed", "raised": "OSError"}
-    {"kind": "other", "type": "Foo"}
+What a reply or a record's line holds becomes typed values, or the cell's `adapter_error`.
+docs/schemas/reply.json says what a value looks like on the wire: the `data` of a tensor is raw
+little-endian memory in C order, so that every dtype, -0.0, nan and inf survive.
 """
 
 from __future__ import annotations
@@ -36,16 +21,14 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from conformance.answers.answer import Answer, Outcome
-from conformance.answers.literals import DTYPES, MAX_ELEMENTS, WIRE, Array, bfloat16_bits, widened
+from conformance.answers.literals import MAX_ELEMENTS, Array, bfloat16_bits, widened
 from conformance.answers.text import array_text
 from conformance.answers.values import (
     Composite,
     NoneValue,
     NotObserved,
     NotReached,
-    Numbers,
     Other,
-    PythonScalar,
     Raised,
     Slices,
     Structure,
@@ -54,6 +37,7 @@ from conformance.answers.values import (
     VariableName,
 )
 from conformance.corpus.language.case import Scalar
+from conformance.corpus.language.literals import DTYPES, WIRE
 from conformance.corpus.language.lowering import Lowered
 from conformance.corpus.language.program import Step
 from conformance.text import clean
@@ -66,12 +50,6 @@ MAX_RANK = 32
 MAX_TEXT = 2**20
 SHARED = 16
 """Texts up to this length are shared: kinds and dtypes stand in every value."""
-STRING_REPR = re.compile(
-    r"""(?s)(?P<quote>['"])"""
-    r"""(?:[^\\\x00-\x1f\ud800-\udfff]|\\(?:[\\'"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U000[0-9a-f]{5}"""
-    r"""|U0010[0-9a-f]{4}))*(?P=quote)"""
-)
-SCALARS = ("bool", "int", "float", "complex", "str", "dtype")
 
 
 class Malformed(ValueError):
@@ -185,29 +163,25 @@ def json_of(value: Value) -> dict[str, Any]:
     if isinstance(value, Structure):
         keys = {"keys": list(value.keys)} if value.kind == "dict" else {}
         return {"kind": value.kind, **keys, "items": [json_of(item) for item in value.items]}
-    if isinstance(value, Slices):
-        return {
-            "kind": value.kind,
-            "values": json_of(value.values),
-            "indices": json_of(value.indices),
-            "dense_shape": _shape_json(value.dense_shape),
-        }
     if isinstance(value, Composite):
-        return _composite_json(value)
-    if isinstance(value, PythonScalar):
-        return {"kind": value.kind, "type": value.type, "value": value.text}
-    if isinstance(value, Raised):
-        given = {"type": value.type, "bases": list(value.bases), "message": value.message}
-        return {"kind": value.kind, **given, "phase": value.phase, "step": value.step}
-    if isinstance(value, NotObserved) and value.raised:
-        return {"kind": value.kind, "raised": value.raised}
-    if isinstance(value, VariableName):
-        return {"kind": value.kind, "name": value.name}
-    return {"kind": value.kind, **({"type": value.type} if isinstance(value, Other) else {})}
+        first, *rest = (json_of(part) for part in value.parts.items)
+        if value.kind == "ragged":
+            return {"kind": "ragged", "values": first, "splits": rest[0]["items"]}
+        return {"kind": "sparse", "indices": first, "values": rest[0], "dense_shape": rest[1]}
+    fields = {name: getattr(value, name) for name in value.__slots__}
+    if isinstance(value, Slices):
+        shape = value.dense_shape
+        sizes = NoneValue() if shape is None else Tensor(np.array(shape, dtype="<i8"), "int64")
+        parts = {"values": value.values, "indices": value.indices, "dense_shape": sizes}
+        fields = {name: json_of(part) for name, part in parts.items()}
+    return {"kind": value.kind, **{k: v for k, v in fields.items() if v is not None and v != ""}}
 
 
 def _tensor_json(tensor: Tensor) -> dict[str, Any]:
     array = tensor.array
+    if tensor.is_python:
+        kind = tensor.dtype.removeprefix("Python ")
+        return {"kind": "scalar", "type": kind, "value": repr(array.item())}
     if tensor.dtype == "string":
         raw = [item.encode("utf-8", "surrogateescape") for item in array.reshape(-1)]
         data: Any = [base64.b64encode(item).decode("ascii") for item in raw]
@@ -216,19 +190,6 @@ def _tensor_json(tensor: Tensor) -> dict[str, Any]:
         data = base64.b64encode(bits.astype(WIRE[tensor.dtype], copy=False).tobytes()).decode()
     head = {"kind": tensor.kind, "dtype": tensor.dtype, "shape": list(array.shape)}
     return {**head, "data": data, "text": array_text(array)}
-
-
-def _shape_json(shape: tuple[int, ...] | None) -> dict[str, Any]:
-    if shape is None:
-        return {"kind": "none"}
-    return json_of(Tensor(np.array(shape, dtype="<i8"), "int64"))
-
-
-def _composite_json(value: Composite) -> dict[str, Any]:
-    first, *rest = (json_of(part) for part in value.parts.items)
-    if value.kind == "ragged":
-        return {"kind": "ragged", "values": first, "splits": rest[0]["items"]}
-    return {"kind": "sparse", "indices": first, "values": rest[0], "dense_shape": rest[1]}
 
 
 def _structure(observation: Mapping[str, Any], kind: Any, depth: int) -> Structure:
@@ -254,9 +215,9 @@ def _slices(observation: Mapping[str, Any]) -> Slices:
     return Slices(values, indices, _dense_shape(observation.get("dense_shape")))
 
 
-def _part(observation: Mapping[str, Any], part: str) -> Numbers:
+def _part(observation: Mapping[str, Any], part: str) -> Tensor:
     found = value_of(observation.get(part), MAX_NESTING)
-    if not isinstance(found, Tensor | PythonScalar):
+    if not isinstance(found, Tensor):
         raise Malformed(f"the {part} of {observation['kind']} are no tensor")
     return found
 
@@ -266,14 +227,10 @@ def _dense_shape(observation: Any) -> tuple[int, ...] | None:
     if isinstance(found, NoneValue):
         return None
     parts = found.items if isinstance(found, Structure) else (found,)
-    sizes: list[Array] = []
-    for part in parts:
-        if not isinstance(part, Tensor | PythonScalar):
-            raise Malformed("a dense_shape is no list of integers")
-        sizes += [part.array] if isinstance(found, Structure) else list(np.atleast_1d(part.array))
-    if not all(size.dtype.kind in "iu" and size.ndim == 0 for size in sizes):
+    sizes = [part for part in parts if isinstance(part, Tensor) and part.family == "integer"]
+    if len(sizes) < len(parts) or any(part.array.ndim > 1 for part in sizes):
         raise Malformed("a dense_shape is no list of integers")
-    return tuple(int(size) for size in sizes)
+    return tuple(int(size) for part in sizes for size in np.atleast_1d(part.array))
 
 
 def _ragged(observation: Mapping[str, Any]) -> Composite:
@@ -316,24 +273,6 @@ def _field(observation: Mapping[str, Any], field: str) -> str:
     if not isinstance(found, str):
         raise Malformed(f"kind {observation.get('kind')!r} has no text {field!r}")
     return found
-
-
-READERS: Mapping[str, Callable[[Mapping[str, Any]], Value]] = {
-    "none": lambda observation: NoneValue(),
-    "tensor": lambda observation: _tensor(observation),
-    "scalar": lambda observation: _scalar(observation),
-    "indexed_slices": _slices,
-    "ragged": _ragged,
-    "sparse": _sparse,
-    "variable": lambda observation: VariableName(_field(observation, "name")),
-    "error": _raised,
-    "not_reached": lambda observation: NotReached(),
-    "not_observed": _not_observed,
-    "other": lambda observation: Other(_field(observation, "type")),
-}
-
-
-# ----- elements -----
 
 
 def _tensor(observation: Mapping[str, Any]) -> Tensor:
@@ -388,18 +327,16 @@ def _base64(data: str) -> bytes:
         raise Malformed(f"the data is not base64: {error}") from error
 
 
-def _scalar(observation: Mapping[str, Any]) -> PythonScalar:
+def _scalar(observation: Mapping[str, Any]) -> Tensor:
     kind, written = _field(observation, "type"), _bounded(_field(observation, "value"))
     try:
         scalar = _parsed(kind, written)
-    except (ValueError, OverflowError) as error:
+    except (ValueError, SyntaxError, OverflowError, MemoryError) as error:
         raise Malformed(f"{_short(written)} is no Python {_short(kind)}") from error
-    array = np.empty((), dtype=object) if isinstance(scalar, str) else np.asarray(scalar)
-    if isinstance(scalar, str):
-        array[()] = scalar
-    elif array.dtype.kind not in "biufc":
+    array = np.array(scalar, dtype=object if isinstance(scalar, str) else None)
+    if array.dtype.kind not in "biufcO" or (array.dtype == object and type(scalar) is int):
         raise Malformed(f"the Python int {_short(written)} exceeds 64 bits")
-    return PythonScalar(array, cast("Any", kind), written)
+    return Tensor(array, f"Python {kind}")
 
 
 def _parsed(kind: str, written: str) -> Scalar:
@@ -411,18 +348,13 @@ def _parsed(kind: str, written: str) -> Scalar:
         return float(written)
     if kind == "complex":
         return complex(written)
-    if kind == "str" and STRING_REPR.fullmatch(written):
-        return _string(written)
     if kind == "dtype":
         return re.sub(r"^tf\.|^<dtype: |>$|['\"]", "", written)
+    if kind == "str" and written.startswith(("'", '"')):
+        found = ast.literal_eval(written)
+        if isinstance(found, str):
+            return found
     raise ValueError(kind)
-
-
-def _string(written: str) -> str:
-    try:
-        return str(ast.literal_eval(written))
-    except SyntaxError as error:  # a bare quote inside, or an escape beyond Unicode
-        raise ValueError("no string") from error
 
 
 def _bounded(written: str) -> str:
@@ -439,6 +371,21 @@ def _short(thing: object) -> str:
     if isinstance(thing, list) and len(thing) <= MAX_RANK:
         return "[" + ", ".join(_short(item) for item in thing if not isinstance(item, list)) + "]"
     return f"of type {type(thing).__name__}"
+
+
+READERS: Mapping[str, Callable[[Mapping[str, Any]], Value]] = {
+    "none": lambda observation: NoneValue(),
+    "tensor": _tensor,
+    "scalar": _scalar,
+    "indexed_slices": _slices,
+    "ragged": _ragged,
+    "sparse": _sparse,
+    "variable": lambda observation: VariableName(_field(observation, "name")),
+    "error": _raised,
+    "not_reached": lambda observation: NotReached(),
+    "not_observed": _not_observed,
+    "other": lambda observation: Other(_field(observation, "type")),
+}
 
 
 # ----- JSON -----

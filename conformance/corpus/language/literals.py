@@ -43,6 +43,7 @@ PYTHON_TYPES = {
     "Python float": "float64",
     "Python complex": "complex128",
     "Python str": "string",
+    "Python dtype": "string",
 }
 """What a departure calls the type of a Python scalar, and the dtype that holds it."""
 

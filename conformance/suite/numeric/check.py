@@ -12,12 +12,12 @@ import numpy as np
 
 from conformance.answers.answer import Answer
 from conformance.answers.compare import NothingCompared, compare_value
-from conformance.answers.literals import WIRE
 from conformance.answers.tolerances import bounds_for
 from conformance.answers.values import Raised, Slices, Structure, Tensor, Value
 from conformance.asking.ask import ask
 from conformance.asking.events import Answered, TargetFailed
 from conformance.corpus.language.case import Case
+from conformance.corpus.language.literals import WIRE
 from conformance.corpus.language.lowering import Lowered, lower
 from conformance.targets.specification import Target
 
