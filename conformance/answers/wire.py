@@ -174,7 +174,9 @@ def json_of(value: Value) -> dict[str, Any]:
         sizes = NoneValue() if shape is None else Tensor(np.array(shape, dtype="<i8"), "int64")
         parts = {"values": value.values, "indices": value.indices, "dense_shape": sizes}
         fields = {name: json_of(part) for name, part in parts.items()}
-    return {"kind": value.kind, **{k: v for k, v in fields.items() if v is not None and v != ""}}
+    if isinstance(value, NotObserved) and not value.raised:
+        fields = {}
+    return {"kind": value.kind, **{name: part for name, part in fields.items() if part is not None}}
 
 
 def _tensor_json(tensor: Tensor) -> dict[str, Any]:
