@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from conformance.targets.releases import releases_between
 from conformance.targets.versions import version_key
 from conformance.verdicts.bisection import bisect
-from tests.commands.corpus import make_corpus
+from tests.commands.corpus import SQUARE, make_corpus
 from tests.commands.versions import RIGHT, keep_ready
 from tests.conftest import Program
 
@@ -85,6 +86,31 @@ def test_the_first_version_with_the_new_answer_is_found(
     same = gradconf(*WORDS, *ends("2.8.0", "2.8.2"), *corpus, **cache)
     assert same.returncode == 2
     assert "2.8.0 and 2.8.2 give the same answer (eager): nothing turned" in same.stderr
+
+
+def test_what_a_record_knows_is_not_asked_again(
+    gradconf: Program, tmp_path: Path, corpus: tuple[str, str]
+) -> None:
+    answers = {"2.8.0": OLD, "2.8.1": OLD, "2.8.2": NEW, "2.8.3": NEW}
+    keep_ready(tmp_path, answers)
+    cache = {"GRADCONF_CACHE": str(tmp_path)}
+    for version in answers:
+        words = (f"tensorflow=={version}:eager", *corpus, "--repeat", "1")
+        gradconf("run", *words, "--output", f"reports/{version}.jsonl.gz", **cache)
+    shutil.rmtree(tmp_path / "environments")
+    done = gradconf(*WORDS, *ends("2.8.0", "2.8.3"), *corpus, **cache)
+    assert done.returncode == 0, done.stderr
+    assert "tensorflow 2.8.2 is the first with the new answer" in done.stdout
+    assert done.stderr == ""
+
+    (tmp_path / "reports").rename(tmp_path / "kept")
+    keep_ready(tmp_path, answers)
+    (tmp_path / "kept" / "2.8.1.jsonl.gz").unlink()
+    words = (*ends("2.8.0", "2.8.3"), *corpus, "--records", "kept")
+    assert gradconf(*WORDS, *words, **cache).stderr == "  asked tensorflow 2.8.1\n"
+    text = SQUARE.replace("y = x * x", "y = x * (x * 1.0)", 1)
+    make_corpus(tmp_path, basics__squares=text)
+    assert gradconf(*WORDS, *words, **cache).stderr.count("asked") > 4, "the program is another"
 
 
 def test_an_unstable_answer_is_not_bisected(
