@@ -176,7 +176,8 @@ def json_of(value: Value) -> dict[str, Any]:
         fields = {name: json_of(part) for name, part in parts.items()}
     if isinstance(value, NotObserved) and not value.raised:
         fields = {}
-    return {"kind": value.kind, **{name: part for name, part in fields.items() if part is not None}}
+    written = {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
+    return {"kind": value.kind, **{k: v for k, v in written.items() if v is not None}}
 
 
 def _tensor_json(tensor: Tensor) -> dict[str, Any]:
