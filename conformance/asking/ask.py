@@ -6,7 +6,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from conformance.asking.events import Cell, Event, TargetFailed, TargetReady
 from conformance.asking.worker import Job, Worker
@@ -38,15 +38,16 @@ def ask(
     """Ask every target for every case in each of its modes, and yield what comes back.
 
     Only `wanted` cells are asked for. Each target has `workers` processes of its own. Whoever
-    closes the generator ends every worker.
+    closes the generator ends every worker. Raises TargetChanged.
     """
     said: _Said = queue.SimpleQueue()
     threads: list[_Thread] = []
+    first: dict[str, Any] = {}
     for target in targets:
         jobs = _jobs_of(cases, target, wanted)
         count = min(workers, len(jobs))
         shared = _Jobs(jobs, count)
-        threads += [_Thread(target, shared, timeout, said) for _ in range(count)]
+        threads += [_Thread(target, shared, timeout, said, first) for _ in range(count)]
     try:
         for thread in threads:
             thread.start()
@@ -120,7 +121,9 @@ class _Jobs:
 class _Thread(threading.Thread):
     """Drives one worker until its target's jobs are answered."""
 
-    def __init__(self, target: Target, jobs: _Jobs, timeout: float, said: _Said) -> None:
+    def __init__(
+        self, target: Target, jobs: _Jobs, timeout: float, said: _Said, first: dict[str, Any]
+    ) -> None:
         super().__init__(daemon=True)
         self._label = target.label
         self._jobs = jobs
@@ -128,7 +131,7 @@ class _Thread(threading.Thread):
         self._stopped = threading.Event()
         self._failed = False
         self._worker = Worker(
-            target, timeout, lambda about: said.put(TargetReady(target.label, about))
+            target, timeout, lambda about: said.put(TargetReady(target.label, about)), first
         )
 
     def stop(self) -> None:
@@ -145,7 +148,7 @@ class _Thread(threading.Thread):
                         break
                 finally:
                     self._jobs.done()
-        except Exception as error:  # ours: without it the run would lack cells in silence
+        except Exception as error:  # without it the run would lack cells in silence
             self._said.put(error)
         finally:
             self._worker.close()

@@ -1,40 +1,32 @@
-"""Run records: JSON Lines with every raw observation, written as a run goes, read back whole."""
+"""Run records, read: JSON Lines with every raw observation, each line with its checksum."""
 
 from __future__ import annotations
 
 import contextlib
 import gzip
-import json
-import platform
+import hashlib
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, BinaryIO, cast
 
-from conformance import __version__
-from conformance.answers.wire import (
-    answer_of_line,
-    duration,
-    line_of,
-    mapping,
-    parse_json,
-    text,
-    texts,
-)
-from conformance.asking.events import Answered, Cell, Event, TargetReady
+from conformance.answers.wire import answer_of_line, duration, mapping, parse_json, text, texts
+from conformance.asking.events import Answered, Cell
 from conformance.closing import UsageError
-from conformance.corpus.cases import CORPUS_VERSION, corpus_hash
-from conformance.corpus.language.case import Case
-from conformance.targets.specification import Target
+from conformance.files import open_regular
 from conformance.text import clean
 
 FORMAT = 1
-MAX_LINE = 64 * 1024 * 1024
-MAX_LENGTH = 1024 * 1024 * 1024
-CUT_SHORT: dict[str, Any] = {}
-"""Stands for the rest of a record that cannot be uncompressed."""
+MAX_LINE = 16 * 1024 * 1024
+MAX_LENGTH = 256 * 1024 * 1024
+"""Bytes of a record, uncompressed: some 200,000 cells."""
+CHECKSUM = re.compile(rb',"sum":"([0-9a-f]{8})"\}\n\Z')
+CHECKSUM_LENGTH = 19
+"""The checksum of a line, which is its last key: the CRC-32 of the line without it."""
+
+DAMAGED_HEADER = "damaged: the header is not what was written"
 
 
 class RecordError(UsageError):
@@ -43,7 +35,7 @@ class RecordError(UsageError):
 
 @dataclass(frozen=True)
 class Record:
-    """A run, read back: `complete` is False (and `reason` says why) for one that was cut short."""
+    """A run, read back: `complete` is False (and `reason` says why) where something is missing."""
 
     path: str
     header: Mapping[str, Any]
@@ -55,197 +47,181 @@ class Record:
     seconds: float = 0.0
     failed: Mapping[str, str] = field(default_factory=dict)
 
-
-class RecordWriter:
-    """Writes a record line by line; without a footer a reader knows that it was cut short.
-
-    Once a line could not be written (RecordError), no other is: a reader finds no footer.
-    """
-
-    def __init__(
-        self,
-        path: Path,
-        cases: Sequence[Case],
-        targets: Sequence[Target],
-        command: Sequence[str],
-        *,
-        shard: str = "",
-        kept: Sequence[Event] = (),
-    ) -> None:
-        """Open the record of a run of `cases`, of which `shard` is this run's part.
-
-        Where events are `kept` of the record that stands at `path`, it is replaced only once they
-        are written again.
-        """
-        new = path.with_name(f".new-{path.name}") if kept else path
-        self._path = path
-        self._file: IO[str] = _open(new, "wt")
-        self._cells = 0
-        self._broken = False
-        corpus = {"version": CORPUS_VERSION, "hash": corpus_hash(cases), "cases": len(cases)}
-        self._line(
-            {
-                "record": FORMAT,
-                "gradconf": __version__,
-                "corpus": corpus,
-                "started": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                "command": list(command),
-                **({"shard": shard} if shard else {}),
-                "asked": [{"target": t.label, "modes": t.modes} for t in targets],
-                "host": f"Python {platform.python_version()}, {platform.platform(terse=True)}",
-            }
-        )
-        for event in kept:
-            self.write(event)
-        if kept:
-            new.replace(path)
-
-    def write(self, event: Event) -> None:
-        """Add what an event says."""
-        if isinstance(event, Answered):
-            self._cells += not event.repeat
-            self._line(_cell_line(event))
-        elif isinstance(event, TargetReady):
-            self._line({"target": event.target, "about": dict(event.about)})
-        else:
-            self._line({"target": event.target, "failed": event.reason})
-
-    def finish(self, *, complete: bool, reason: str, seconds: float) -> None:
-        """Write the footer, the run came to its end or why it did not, and close the file."""
-        footer = {"complete": complete, "reason": reason, "seconds": round(seconds, 3)}
-        try:
-            if not self._broken:
-                self._line({"footer": {**footer, "cells": self._cells}})
-        finally:
-            self.close()
-        if not self._path.exists():
-            raise RecordError(f"{self._path}: was removed before the run ended")
-
-    def close(self) -> None:
-        """Close the file; without `finish` it is a record that was cut short."""
-        try:
-            self._file.close()
-        except OSError as error:
-            raise self._cannot_be_written(error) from error
-
-    def _line(self, content: Mapping[str, Any]) -> None:
-        try:
-            self._file.write(json.dumps(content, separators=(",", ":")) + "\n")
-            self._file.flush()
-        except OSError as error:
-            raise self._cannot_be_written(error) from error
-
-    def _cannot_be_written(self, error: OSError) -> RecordError:
-        self._broken = True
-        with contextlib.suppress(OSError):
-            self._file.close()
-        return RecordError(f"{self._path}: cannot be written: {error.strerror}")
-
-
-def _open(path: Path, mode: str) -> IO[Any]:
-    if path.suffix == ".gz":
-        return cast("IO[Any]", gzip.open(path, mode, encoding="utf-8"))
-    return path.open(mode, encoding="utf-8")
-
-
-def _cell_line(event: Answered) -> dict[str, Any]:
-    line: dict[str, Any] = {
-        "case": event.cell.case,
-        "target": event.cell.target,
-        "mode": event.cell.mode,
-        "program": event.program,
-        "expectation": event.expectation,
-    }
-    return line | ({"repeat": event.repeat} if event.repeat else {}) | line_of(event.answer)
+    @property
+    def asked(self) -> dict[str, tuple[str, ...]]:
+        """The targets that were asked for, and their modes."""
+        return {str(item["target"]): tuple(item["modes"]) for item in self.header["asked"]}
 
 
 def read_record(path: Path) -> Record:
     """A record from its file; raises RecordError for what is none.
 
-    A record that ends early is not an error: it is read, `complete` is False.
+    A record that ends early, or with lines that are not what was written, is read without them:
+    `complete` is False. Records of before there were checksums are read without.
     """
-    lines = _lines(path)
-    header = next(lines, (1, {}))[1]
-    if header.get("record") != FORMAT:
-        raise RecordError(f"{path}:1: not a gradconf record of format {FORMAT}")
-    known = _checked_header(header, path)
-    targets: dict[str, Mapping[str, Any]] = {}
-    failed: dict[str, str] = {}
-    answers: dict[Cell, Answered] = {}
-    repeats: dict[Cell, list[Answered]] = {}
-    footer: Mapping[str, Any] | None = None
-    for number, line in lines:
-        try:
-            if line is CUT_SHORT:
-                footer = None
-            elif "footer" in line:
-                footer = mapping(line["footer"])
-                duration(footer.get("seconds"))
-            elif "failed" in line:
-                failed[text(line["target"])] = text(line["failed"])
-            elif "about" in line:
-                targets[text(line["target"])] = mapping(line["about"])
-            else:
-                answered = _answered(line)
-                if answered.cell.target not in known:
-                    raise ValueError(f"an answer of {answered.cell.target}, which was not asked")
-                if answered.repeat:
-                    repeats.setdefault(answered.cell, []).append(answered)
-                elif answered.cell in answers:
-                    raise ValueError(f"a second answer of {answered.cell}")
-                else:
-                    answers[answered.cell] = answered
-        except (KeyError, TypeError, ValueError) as error:
-            raise RecordError(f"{path}:{number}: not a record's line: {_told(error)}") from error
-    complete, reason, seconds = _ending(footer, len(answers))
-    found = tuple(answers.values())
-    return Record(str(path), header, targets, found, repeats, complete, reason, seconds, failed)
-
-
-def _checked_header(header: Mapping[str, Any], path: Path) -> set[str]:
-    """The targets that a record can have answers of."""
+    reading = _Reading(path)
     try:
-        texts(header.get("command", []))
-        asked = {text(item["target"]): texts(item["modes"]) for item in header["asked"]}
-    except (KeyError, TypeError) as error:
-        raise RecordError(f"{path}:1: not a record's header: {_told(error)}") from error
-    return {*asked, "reference"}
-
-
-def _told(error: Exception) -> str:
-    return clean(repr(error))
-
-
-def _ending(footer: Mapping[str, Any] | None, cells: int) -> tuple[bool, str, float]:
-    if footer is None:
-        return False, "truncated: the record has no footer", 0.0
-    if footer.get("cells") != cells:
-        return False, f"damaged: {cells} cells of {footer.get('cells')}", 0.0
-    reason = str(footer.get("reason", ""))
-    return footer.get("complete") is True, reason, float(footer["seconds"])
-
-
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        with _open(path, "rt") as file:
-            number = length = 0
-            while line := file.readline(MAX_LINE):
-                number += 1
-                length += len(line)
-                if length > MAX_LENGTH:
-                    raise RecordError(f"{path}:{number}: longer than {MAX_LENGTH:,} characters")
-                if not line.endswith("\n"):
-                    return  # the line that was being written when the run ended
-                yield number, mapping(parse_json(line))
+        with _open(path) as file:
+            for line in _lines(file, path):
+                reading.add(line)
     except EOFError:  # a compressed record that was cut short, be it after its last line
-        yield 0, CUT_SHORT
+        reading.footer = None
     except (OSError, zlib.error) as error:
-        raise RecordError(f"{path}: cannot be read: {error}") from error
-    except (ValueError, TypeError) as error:
-        raise RecordError(f"{path}: not JSON Lines: {_told(error)}") from error
+        raise RecordError(f"{path}: cannot be read: {clean(error)}") from error
+    return reading.record()
 
 
-def _answered(line: Mapping[str, Any]) -> Answered:
+def is_headless(path: Path) -> bool:
+    """Whether a file is what a run leaves that ends before its header is written."""
+    begin = b'{"record":'
+    try:
+        with _open(path) as file:
+            start = file.readline(MAX_LINE)
+    except EOFError:
+        return True
+    except (OSError, zlib.error):
+        return False
+    return not start.endswith(b"\n") and (start.startswith(begin) or begin.startswith(start))
+
+
+@contextlib.contextmanager
+def _open(path: Path) -> Iterator[BinaryIO]:
+    with open_regular(path) as file:
+        yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
+
+
+def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """The whole lines: the one that was being written when the run ended is left out."""
+    number = length = 0
+    while line := file.readline(MAX_LINE):
+        number += 1
+        length += len(line)
+        if length > MAX_LENGTH:
+            raise RecordError(f"{path}:{number}: longer than {MAX_LENGTH:,} bytes")
+        if line.endswith(b"\n"):
+            yield line
+        elif len(line) == MAX_LINE:
+            raise RecordError(f"{path}:{number}: a line of more than {MAX_LINE:,} bytes")
+
+
+class _Reading:
+    """What the lines of a record say, line by line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.header: Mapping[str, Any] = {}
+        self.footer: Mapping[str, Any] | None = None
+        self._known: set[str] = set()
+        self._targets: dict[str, Mapping[str, Any]] = {}
+        self._failed: dict[str, str] = {}
+        self._answers: dict[Cell, Answered] = {}
+        self._repeats: dict[Cell, list[Answered]] = {}
+        self._damaged: list[int] = []
+        self._checked = False
+        self._number = 0
+        self._hash = hashlib.sha256()
+        self._is_whole = True
+
+    def add(self, line: bytes) -> None:
+        """Take a line in. Errors: RecordError for one that cannot stand there."""
+        self._number += 1
+        checksum = CHECKSUM.search(line, max(0, len(line) - CHECKSUM_LENGTH))
+        if self._number == 1:
+            self._checked = checksum is not None
+        elif checksum and not self._checked:
+            self._number = 1
+            raise self._refused(DAMAGED_HEADER)
+        as_written = (
+            int(checksum[1], 16) == zlib.crc32(line[:-CHECKSUM_LENGTH])
+            if checksum
+            else not self._checked
+        )
+        before = self._hash.hexdigest()
+        self._hash.update(line)
+        if not as_written and self._number > 1:
+            self._damaged.append(self._number)
+            return
+        try:
+            content = mapping(parse_json(line))
+            if self._number > 1:
+                self._take(content, before)
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._refused(f"not a record's line: {clean(repr(error))}") from error
+        if self._number == 1:
+            self._take_header(content, as_written=as_written)
+
+    def _take_header(self, header: Mapping[str, Any], *, as_written: bool) -> None:
+        if header.get("record") != FORMAT:
+            raise self._refused(f"not a gradconf record of format {FORMAT}")
+        if not as_written:
+            raise self._refused(DAMAGED_HEADER)
+        try:
+            texts(header.get("command", []))
+            asked = {text(item["target"]): texts(item["modes"]) for item in header["asked"]}
+        except (KeyError, TypeError) as error:
+            raise self._refused(f"not a record's header: {clean(repr(error))}") from error
+        self.header = header
+        self._known = {*asked, "reference"}
+
+    def _take(self, line: Mapping[str, Any], before: str) -> None:
+        self._is_whole = False  # until the footer, which is the last line
+        if "footer" in line:
+            self.footer = mapping(line["footer"])
+            duration(self.footer.get("seconds"))
+            self._is_whole = self.footer.get("all", before) == before
+        elif "failed" in line:
+            self._failed[text(line["target"])] = text(line["failed"])
+        elif "about" in line:
+            self._targets[text(line["target"])] = mapping(line["about"])
+        else:
+            self._take_answer(answered_of(line))
+
+    def _take_answer(self, answered: Answered) -> None:
+        if answered.cell.target not in self._known:
+            raise ValueError(f"an answer of {answered.cell.target}, which was not asked")
+        if answered.repeat:
+            self._repeats.setdefault(answered.cell, []).append(answered)
+        elif answered.cell in self._answers:
+            raise ValueError(f"a second answer of {answered.cell}")
+        else:
+            self._answers[answered.cell] = answered
+
+    def _refused(self, why: str) -> RecordError:
+        return RecordError(f"{self.path}:{self._number}: {why}")
+
+    def record(self) -> Record:
+        """The record that the lines make up."""
+        if not self._number:
+            raise RecordError(f"{self.path}:1: not a gradconf record of format {FORMAT}")
+        complete, reason = self._ending()
+        return Record(
+            str(self.path),
+            self.header,
+            self._targets,
+            tuple(self._answers.values()),
+            self._repeats,
+            complete,
+            reason,
+            float(self.footer["seconds"]) if self.footer else 0.0,
+            self._failed,
+        )
+
+    def _ending(self) -> tuple[bool, str]:
+        """Whether the record is complete, and why not."""
+        if self._damaged:
+            lines = ", ".join(map(str, self._damaged[:5])) + (", ..." if self._damaged[5:] else "")
+            return False, f"damaged: not what was written in line {lines}"
+        if self.footer is None:
+            return False, "truncated: the record has no footer"
+        if self.footer.get("cells") != len(self._answers):
+            return False, f"damaged: {len(self._answers)} cells of {self.footer.get('cells')}"
+        if not self._is_whole:
+            return False, "damaged: lines are missing, added or in another order"
+        return self.footer.get("complete") is True, str(self.footer.get("reason", ""))
+
+
+def answered_of(line: Mapping[str, Any]) -> Answered:
+    """The answer of a line. Errors: KeyError, TypeError, ValueError."""
     cell = Cell(text(line["case"]), text(line["target"]), text(line["mode"]))
     repeat = line.get("repeat", 0)
     if not isinstance(repeat, int) or repeat < 0:

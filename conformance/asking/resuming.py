@@ -2,77 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from conformance.asking.events import Answered, Event, TargetReady
-from conformance.asking.record import Record
+from conformance.asking.events import Answered, Cell, Event, TargetFailed, TargetReady
+from conformance.asking.record import Record, RecordError
+from conformance.asking.record_writer import Kept
 from conformance.asking.session import Session, WorkerError
+from conformance.asking.worker import difference_of
 from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target
+from conformance.text import plural
 
-KEPT = ("answered", "crash", "timeout")
+WORK = ("answered", "crash", "timeout")
 """The outcomes that stand for work; the others cost nothing to find again."""
-IDENTITY = ("version", "python", "numpy", "packages", "platform", "digest")
-"""What a worker tells of itself that its answers depend on."""
 
 
 def resumed(
-    record: Record, cases: Sequence[Case], targets: Sequence[Target], say: Callable[[str], None]
-) -> list[Event]:
-    """The events of a record that still hold: the cells that are not stale, of targets unchanged.
+    record: Record,
+    cases: Sequence[Case],
+    targets: Sequence[Target],
+    say: Callable[[str], None],
+    shard: str = "",
+) -> Kept:
+    """What a run of these cases and targets keeps of a record; `say` is told what, and why.
 
-    A cell is stale where the corpus has it no more or with another program. A target's worker is
-    started to see that it is still what the record says; if not, which `say` is told, all its
-    cells are stale.
+    Only what the run asks for again is not kept: cells with another program today, and those of
+    a target that has changed, which a worker is started to see. Errors: RecordError where that
+    would lose answers that the run does not ask for.
     """
-    events: list[Event] = []
+    if record.header.get("shard", "") != shard:
+        raise RecordError(f"{record.path} is another part of a run: name another --output")
+    if not record.complete:
+        say(f"{record.path}: {record.reason}")
+    cells = {
+        Cell(case.id, target.label, mode): case
+        for target in targets
+        for case in cases
+        for mode in target.modes
+    }
+    kept: list[Event] = []
+    replaced: dict[Cell, Answered] = {}
     for target in targets:
-        kept = _kept(record, cases, target)
-        told = _about(target) if kept else None
-        if told is None:
+        own = [answered for answered in record.answers if answered.cell.target == target.label]
+        again = [answered for answered in own if answered.cell in cells]
+        if not own:
             continue
-        changed = _changed(record.targets.get(target.label, {}), told)
-        if changed:
-            say(f"{target.label}: {changed}: every cell is asked again")
-            continue
-        events += [TargetReady(target.label, told), *kept]
-    return events
+        about, changed = _about(target, record.targets.get(target.label, {}))
+        if changed and len(again) < len(own):
+            raise RecordError(
+                f"{record.path}: {target.label} has changed ({changed}), and this run does not ask"
+                f" for {plural(len(own) - len(again), 'answer')} of it: name another --output"
+            )
+        same = [] if changed else [a for a in again if _is_of_today(a, cells[a.cell])]
+        kept += [TargetReady(target.label, about), *_today(record, same, cells)]
+        known = {answered.cell for answered in same}
+        if not changed:
+            replaced |= {a.cell: a for a in again if a.cell not in known}
+        say(_told(target.label, len(same), len(again) - len(same), len(own) - len(again), changed))
+    asked = {target.label for target in targets}
+    return Kept(kept, list(_beside(record, cells, asked)), replaced, record.asked)
 
 
-def _kept(record: Record, cases: Sequence[Case], target: Target) -> list[Answered]:
-    """The answers of a target, with their repetitions, that the corpus of today would give."""
-    by_id = {case.id: case for case in cases}
-    found: list[Answered] = []
-    for answered in record.answers:
-        cell, case = answered.cell, by_id.get(answered.cell.case)
-        if case is None or cell.target != target.label or cell.mode not in target.modes:
-            continue
-        if answered.answer.outcome in KEPT and answered.program == lower(case, cell.mode).hash:
-            found += [_declared_today(answered, case)]
-            found += [_declared_today(again, case) for again in record.repeats.get(cell, ())]
-    return found
+def _told(label: str, same: int, again: int, others: int, changed: str) -> str:
+    """What is kept of a target, what is asked again, and why."""
+    why = f"it has changed ({changed})" if changed else "other programs today, or no answer"
+    parts = [f"{plural(same, 'answer')} kept"] if same else []
+    parts += [f"{plural(again, 'answer')} asked again: {why}"] if again else []
+    parts += [f"{plural(others, 'answer')} beside this run kept"] if others else []
+    return f"{label}: {'; '.join(parts)}"
 
 
-def _declared_today(answered: Answered, case: Case) -> Answered:
-    return replace(answered, expectation=expectation_hash(case, answered.cell.mode))
+def _is_of_today(answered: Answered, case: Case) -> bool:
+    """Whether the corpus of today would give an answer that stands for work."""
+    is_work = answered.answer.outcome in WORK
+    return is_work and answered.program == lower(case, answered.cell.mode).hash
 
 
-def _about(target: Target) -> Mapping[str, Any] | None:
-    """What a target's worker says of itself; None where it does not start."""
+def _today(
+    record: Record, answers: Iterable[Answered], cases: Mapping[Cell, Case]
+) -> Iterator[Answered]:
+    """The answers, each with its repetitions, and with what is declared of it today."""
+    for first in answers:
+        declared = expectation_hash(cases[first.cell], first.cell.mode)
+        for answered in (first, *record.repeats.get(first.cell, ())):
+            yield replace(answered, expectation=declared)
+
+
+def _beside(record: Record, cells: Mapping[Cell, Case], asked: set[str]) -> Iterator[Event]:
+    """What the run would not ask for."""
+    for label, about in record.targets.items():
+        yield TargetReady(label, about)
+    for label, reason in record.failed.items():
+        if label not in asked:
+            yield TargetFailed(label, reason)
+    for first in record.answers:
+        if first.cell not in cells:
+            yield first
+            yield from record.repeats.get(first.cell, ())
+
+
+def _about(target: Target, before: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """What a target's worker says of itself, and what has changed; as before if none starts."""
     session = Session(target)
     try:
-        return session.start()
+        now = session.start()
+        return now, difference_of(before, now)
     except WorkerError:
-        return None
+        return before, ""
     finally:
         session.close()
-
-
-def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    """`numpy 1.26.4 became 2.1.0`, or nothing."""
-    different = (key for key in IDENTITY if (before.get(key) or "") != (now.get(key) or ""))
-    return ", ".join(f"{key} {before.get(key)} became {now.get(key)}" for key in different)

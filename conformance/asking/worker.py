@@ -16,8 +16,14 @@ from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import Lowered, lower
 from conformance.targets.specification import Target
 
+IDENTITY = ("version", "python", "numpy", "packages", "platform", "digest")
+"""What a process tells of itself that its answers depend on."""
 RECYCLE_AFTER = 2_000
 """Cells after which a process is replaced: XLA keeps a quarter of a megabyte for each one."""
+
+
+class TargetChanged(Exception):
+    """A target is another one than when it was started first: its answers are of two targets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +57,18 @@ class Worker:
         target: Target,
         timeout: float,
         on_start: Callable[[Mapping[str, Any]], None] = lambda about: None,
+        first: dict[str, Any] | None = None,
     ) -> None:
-        """`on_start` is told what each process says of itself when it has started."""
+        """`on_start` is told what each process says of itself when it has started.
+
+        `first` is what the first one said; workers of one target share it.
+        """
         self.target = target
         self.timeout = timeout
         self.failure = ""
         """Why no process can be started any more."""
         self._on_start = on_start
+        self._first = {} if first is None else first
         self._session = Session(target)
         self._asked = 0
         self._used = False
@@ -68,7 +79,10 @@ class Worker:
         return self._session.about
 
     def ask(self, job: Job) -> Answered:
-        """The answer to one job; `not_run` where no process can be started."""
+        """The answer to one job; `not_run` where no process can be started.
+
+        Raises TargetChanged where a process says that the target is not what it was.
+        """
         answer = self._answer(job)
         cell = Cell(job.case.id, self.target.label, job.mode)
         declared = expectation_hash(job.case, job.mode)
@@ -113,6 +127,9 @@ class Worker:
             self.failure = str(error)
             return False
         self._asked, self._used = 0, False
+        changed = difference_of(self._first.setdefault(self.target.label, about), about)
+        if changed:
+            raise TargetChanged(f"{self.target.label} changed during the run: {changed}")
         self._on_start(about)
         return True
 
@@ -139,6 +156,12 @@ class Worker:
         except WorkerError as error:
             return Answer(cast(Outcome, error.outcome), detail=str(error))
         return answer_of_reply(reply, job.lowered, job.mode)
+
+
+def difference_of(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What makes a target another one: `numpy 1.26.4 became 2.1.0`, or nothing."""
+    different = (key for key in IDENTITY if (before.get(key) or "") != (now.get(key) or ""))
+    return ", ".join(f"{key} {before.get(key)} became {now.get(key)}" for key in different)
 
 
 def _ran_out_of_memory(answer: Answer) -> bool:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from conformance.asking.ask import ask, with_oracle
 from conformance.asking.events import Answered, Event
-from conformance.asking.record import RecordError, RecordWriter
+from conformance.asking.record import RecordError
+from conformance.asking.record_writer import RecordWriter
+from conformance.asking.worker import TargetChanged
 from conformance.corpus.language.case import Case
 from conformance.process import INTERRUPTION
 from conformance.report.progress import Progress
@@ -59,7 +61,7 @@ def perform(
             results.complete = True
     except KeyboardInterrupt:
         results.reason = "interrupted"
-    except RecordError as error:
+    except (RecordError, TargetChanged) as error:
         results.reason = str(error)
     finally:
         events.close()

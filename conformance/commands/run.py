@@ -8,9 +8,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from conformance.asking.ask import DEFAULT_TIMEOUT
+from conformance.asking.ask import DEFAULT_TIMEOUT, with_oracle
 from conformance.asking.events import Answered, Event
-from conformance.asking.record import RecordError, RecordWriter
+from conformance.asking.record import RecordError, is_headless, read_record
+from conformance.asking.record_writer import Kept, RecordLock, RecordWriter
 from conformance.asking.resuming import resumed
 from conformance.asking.sharding import Shard, durations, parse_shard, part_of
 from conformance.closing import EXIT_CODES, UsageError
@@ -119,13 +120,12 @@ def run_run(arguments: argparse.Namespace) -> int:
         repeat=_repetitions(arguments, targets),
     )
     path = _record_path(arguments, shard, whole=selection.everything and folder is None)
-    kept = _kept(path, plan) if arguments.resume else []
-    writer = _writer(path, arguments.command, chosen, targets, shard, kept)
+    deviations = known_deviations(cases, folder)
+    writer, kept = _writer(path, arguments, chosen, plan, shard)
     results.record = str(path) if path else ""
     progress = Progress(results, len(part), sys.stderr, quiet=arguments.quiet)
-    deviations = known_deviations(cases, folder)
-    reviewer = Reviewer(results, part, deviations, compared=_compared(plan, kept))
-    perform(plan, kept, reviewer, progress, writer)
+    reviewer = Reviewer(results, part, deviations, compared=_compared(plan, kept.events))
+    perform(plan, kept.events, reviewer, progress, writer)
     if arguments.update_baseline:
         print(*update(results, cases), sep="\n")
     print_results(results, sys.stdout)
@@ -168,15 +168,6 @@ def _compared(plan: Plan, kept: Sequence[Event]) -> bool:
     return bool(plan.repeat) or repeated or _has_versions(plan.targets)
 
 
-def _kept(path: Path | None, plan: Plan) -> list[Event]:
-    """What the record at a path has answered already."""
-    if path is None:
-        raise UsageError("--resume continues a record: name it with --output FILE")
-    if not path.exists():
-        return []
-    return resumed(record_at(str(path)), plan.cases, plan.targets, say)
-
-
 def _record_path(arguments: argparse.Namespace, shard: Shard | None, *, whole: bool) -> Path | None:
     """Where the record goes; a part of the corpus must not overwrite the record of all of it."""
     if arguments.output:
@@ -188,18 +179,31 @@ def _record_path(arguments: argparse.Namespace, shard: Shard | None, *, whole: b
 
 def _writer(
     path: Path | None,
-    command: Sequence[str],
+    arguments: argparse.Namespace,
     cases: Sequence[Case],
-    targets: Sequence[Target],
+    plan: Plan,
     shard: Shard | None,
-    kept: Sequence[Event],
-) -> RecordWriter | None:
+) -> tuple[RecordWriter | None, Kept]:
+    """The record of the run, and what is kept of the one that it resumes."""
+    if path is None and arguments.resume:
+        raise UsageError("--resume continues a record: name it with --output FILE")
     if path is None:
-        return None
+        return None, Kept()
     part = str(shard) if shard else ""
     try:
-        return RecordWriter(path, cases, targets, command, shard=part, kept=kept)
+        with RecordLock(path) as lock:
+            kept = _kept(path, plan, part) if arguments.resume else Kept()
+            command = arguments.command
+            return RecordWriter(lock, cases, plan.targets, command, shard=part, kept=kept), kept
     except RecordError as error:
         raise UsageError(f"--output {error}") from error
-    except OSError as error:
-        raise UsageError(f"--output {path}: {error.strerror}") from error
+
+
+def _kept(path: Path, plan: Plan, shard: str) -> Kept:
+    """What the record at a path has answered already."""
+    if not path.exists():
+        return Kept()
+    if is_headless(path):
+        say(f"{path} ends before its header: it is started anew")
+        return Kept()
+    return resumed(read_record(path), plan.cases, with_oracle(plan.targets), say, shard)

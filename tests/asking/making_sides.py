@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from conformance.answers.answer import Answer
 from conformance.asking.events import Answered, Cell, TargetReady
-from conformance.asking.record import RecordWriter
+from conformance.asking.record_writer import RecordWriter
 from conformance.corpus.language.case import MODES
 from conformance.targets.specification import Target
 from conformance.verdicts.difference import Side, difference
@@ -62,8 +62,8 @@ def written(path, of, *, finish=True):
     writer = RecordWriter(path, [], asked, ["run"])
     for label, about in of.targets.items():
         writer.write(TargetReady(label, about))
-    for answered in (*of.answers, *(again for found in of.repeats.values() for again in found)):
-        writer.write(answered)
+    for event in (*of.answers, *(again for found in of.repeats.values() for again in found)):
+        writer.write(event)
     if finish:
         writer.finish(complete=of.complete, reason=of.reason, seconds=1.0)
     writer.close()

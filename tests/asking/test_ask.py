@@ -72,7 +72,7 @@ def test_an_answer_does_not_tell_where_a_target_is_installed(cases: list[Case]) 
         if isinstance(event, Answered)
     )
     assert answer.error is not None
-    assert answer.error["message"] == "no kernel in lib, asked by inside/execution.py"
+    assert answer.error.message == "no kernel in lib, asked by inside/execution.py"
 
 
 def test_a_worker_is_replaced_before_its_memory_grows(

@@ -86,8 +86,7 @@ def test_a_target_that_changed_is_asked_everything_again(gradconf: Program, fold
     gradconf(*WORDS)
     become(folder, "none_is_zero")
     done = gradconf(*WORDS, "--resume")
-    assert "every cell is asked again" in done.stderr
-    assert "digest" in done.stderr
+    assert "./tape.py: 3 answers asked again: it has changed (digest " in done.stderr
     fresh = gradconf("run", "./tape.py", "--corpus", "cases")
     assert "none_is_zero" not in fresh.stdout
     observed = {name: cell["observations"] for name, cell in cells(folder).items()}
@@ -144,3 +143,76 @@ def test_resuming_keeps_repetitions(gradconf: Program, folder: Path) -> None:
     gradconf(*WORDS, "--resume", "--repeat", "1")
     assert len(before) == 3
     assert repetitions(folder) == before
+
+
+ONE, OTHERS = "-k=persistent", "-k=not persistent"
+
+
+def test_what_the_new_run_does_not_ask_for_is_kept(gradconf: Program, folder: Path) -> None:
+    gradconf(*WORDS, ONE)
+    before = cells(folder)
+    done = gradconf(*WORDS, OTHERS, "--resume")
+    assert "./tape.py: 1 answer beside this run kept" in done.stderr
+    after = cells(folder)
+    assert len(after) == 3
+    assert before.items() <= after.items()
+    gradconf("run", "reference", "--corpus", "cases", "--output", "r.jsonl", "--resume")
+    assert cells(folder) == after
+    assert len(cells(folder, "reference")) == 3
+    assert "./tape.py" in gradconf("report", "r.jsonl", "--corpus", "cases").stdout
+
+
+def test_a_target_that_does_not_start_loses_no_answer(gradconf: Program, folder: Path) -> None:
+    gradconf(*WORDS)
+    before = cells(folder)
+    become(folder, "cannot_be_imported")
+    for _ in range(2):
+        gradconf(*WORDS, "--resume")
+        assert cells(folder) == before
+
+
+def test_a_changed_target_whose_other_answers_would_be_lost_is_refused(
+    gradconf: Program, folder: Path
+) -> None:
+    gradconf(*WORDS)
+    text = (folder / "r.jsonl").read_text()
+    become(folder, "none_is_zero")
+    done = gradconf(*WORDS, ONE, "--resume")
+    assert done.returncode == 2
+    assert "./tape.py has changed (digest" in done.stderr
+    assert "does not ask for 2 answers of it: name another --output" in done.stderr
+    assert (folder / "r.jsonl").read_text() == text
+
+
+@pytest.mark.parametrize("start", ["", '{"rec', '{"record":1,"gradconf":"0.'])
+def test_a_record_that_ends_before_its_header_is_started_anew(
+    gradconf: Program, folder: Path, start: str
+) -> None:
+    (folder / "r.jsonl").write_text(start)
+    done = gradconf(*WORDS, "--resume")
+    assert "r.jsonl ends before its header: it is started anew" in done.stderr
+    assert len(cells(folder)) == 3
+
+
+def test_a_damaged_line_is_asked_again(gradconf: Program, folder: Path) -> None:
+    gradconf(*WORDS)
+    whole = (folder / "r.jsonl").read_text().splitlines(keepends=True)
+    line = next(n for n, text in enumerate(whole, 1) if "persistent" in text and "tape" in text)
+    whole[line - 1] = whole[line - 1].replace("answered", "antwortd")
+    (folder / "r.jsonl").write_text("".join(whole))
+    report = gradconf("report", "r.jsonl", "--corpus", "cases")
+    assert (report.returncode, f"not what was written in line {line}" in report.stdout) == (4, True)
+    done = gradconf(*WORDS, "--resume")
+    assert f"not what was written in line {line}" in done.stderr
+    assert done.returncode == 1
+    assert len(cells(folder)) == 3
+
+
+def test_a_target_that_changes_during_the_run_makes_it_untrustworthy(
+    gradconf: Program, folder: Path
+) -> None:
+    become(folder, "changes_itself")
+    done = gradconf(*WORDS, "-j", "1")
+    assert done.returncode == 4
+    assert "./tape.py changed during the run: digest" in done.stdout
+    assert gradconf("report", "r.jsonl", "--corpus", "cases").returncode == 4

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from conformance.answers.answer import Answer
 from conformance.answers.wire import MAX_DEPTH, answer_of_reply, json_of, line_of, parse_json
 from conformance.asking.events import Answered, Cell, TargetReady
-from conformance.asking.record import RecordWriter, read_record
+from conformance.asking.record import read_record
+from conformance.asking.record_writer import RecordWriter
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target

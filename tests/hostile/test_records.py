@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.asking.events import Answered, Cell, TargetReady
-from conformance.asking.record import Record, RecordError, RecordWriter, read_record
+from conformance.asking.record import Record, RecordError, read_record
+from conformance.asking.record_writer import RecordWriter
 from conformance.report import difference_formats
 from conformance.report.difference_blocks import Known
 from conformance.report.formats import FORMATS, render

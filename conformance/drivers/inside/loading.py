@@ -88,11 +88,26 @@ def _holds(distribution, package: str) -> bool:
 
 
 def digest(module: str) -> str:
-    """What identifies the text of a target that is a file; empty for any other."""
-    if not module.endswith(".py"):
+    """What identifies the text of a target that is not installed: of all that it imported there."""
+    package = sys.modules.get(module.partition(".")[0])
+    own = module if module.endswith(".py") else getattr(package, "__file__", None)
+    if not own or _is_installed(own):
         return ""
-    with open(module, "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()[:16]
+    own = os.path.realpath(own)
+    folder = os.path.dirname(own) + os.sep
+    loaded = {str(getattr(module, "__file__", None)) for module in list(sys.modules.values())}
+    others = {os.path.realpath(file) for file in loaded if file.endswith(".py")} - {own}
+    found = hashlib.sha256()
+    for file in [own, *sorted(others)]:
+        if file.startswith(folder) and not _is_installed(file):
+            found.update(b"" if file == own else file[len(folder) :].encode() + b"\0")
+            with open(file, "rb") as opened:
+                found.update(opened.read())
+    return found.hexdigest()[:16]
+
+
+def _is_installed(file: str) -> bool:
+    return not {"site-packages", "dist-packages"}.isdisjoint(file.split(os.sep))
 
 
 def describe(target, request: dict) -> dict:
