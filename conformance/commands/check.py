@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from conformance.answers.answer import Answer
 from conformance.answers.tolerances import bounds_for, coarse_elements
+from conformance.answers.values import Raised
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
 from conformance.closing import UsageError
@@ -17,7 +19,10 @@ from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.language.lowering import lower
 from conformance.places import data_folder
 from conformance.suite.numeric.check import LEAST_SHARE, check_numerically
-from conformance.verdicts.results import Results, Reviewer
+from conformance.text import did_you_mean
+from conformance.verdicts.results import Judged, Results, Reviewer
+
+NO_ATTRIBUTE = re.compile(r"has no attribute '(\w+)'")
 
 
 def check_options(parser: argparse.ArgumentParser) -> None:
@@ -93,17 +98,29 @@ def _faults(cases: Sequence[Case], answers: dict[str, Answer]) -> Iterator[str]:
     by_id = {case.id: case for case in cases}
     reviewer = Reviewer(Results({"reference": ("eager",)}), cases, [])
     for event in ask(cases, [ORACLE]):
-        for judged in reviewer.add(event):
-            if judged.verdict not in ("pass", "not_applicable", "unsupported"):
-                reasons = "; ".join(
-                    f"{m.where}: got {m.got}, expected {m.expected}"
-                    for m in judged.judgement.mismatches
-                )
-                why = judged.judgement.note or reasons
-                yield f"{judged.case.place}: the oracle does not agree: {judged.verdict}: {why}"
         if isinstance(event, Answered):
             answers[event.cell.case] = event.answer
             yield from _coarse(by_id[event.cell.case], event)
+        for judged in reviewer.add(event):
+            if judged.verdict not in ("pass", "not_applicable", "unsupported"):
+                yield f"{judged.case.place}: {_unknown_name(judged) or _disagreement(judged)}"
+
+
+def _disagreement(judged: Judged) -> str:
+    found = [f"{m.where}: got {m.got}, expected {m.expected}" for m in judged.judgement.mismatches]
+    why = judged.judgement.note or "; ".join(found)
+    return f"the oracle does not agree: {judged.verdict}: {why}"
+
+
+def _unknown_name(judged: Judged) -> str:
+    """The name that a program uses and the oracle lacks, with the nearest one; else nothing."""
+    for value in (judged.answer.error, *judged.answer.observations.values()):
+        missing = NO_ATTRIBUTE.search(value.message) if isinstance(value, Raised) else None
+        for name in sorted(judged.lowered.uses) if missing else ():
+            if missing and missing[1] in name.split("."):
+                known = {f"tf.{used}" for case in load_corpus() for used in lower(case).uses}
+                return f"the oracle has no tf.{name}{did_you_mean(f'tf.{name}', known)}"
+    return ""
 
 
 def _coarse(case: Case, event: Answered) -> Iterator[str]:
