@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.corpus.selection import Selection
+from conformance.files import write_whole
 
 
 def say(line: str) -> None:
@@ -62,9 +64,13 @@ def corpus_folder(arguments: argparse.Namespace) -> Path | None:
     return folder
 
 
-def output_path(word: str) -> Path:
-    """The file that --output names, its folder made where there is none."""
+def output_path(word: str, inputs: Iterable[str | None] = ()) -> Path:
+    """The file that --output names, its folder made where there is none; an input is refused."""
     path = Path(word)
+    for given in inputs:
+        with contextlib.suppress(OSError, ValueError):
+            if given and path.samefile(given):
+                raise UsageError(f"--output {path} is what this command reads: name another file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -72,12 +78,17 @@ def output_path(word: str) -> Path:
     return path
 
 
-def write_output(text: str, word: str | None) -> None:
-    """Write what a command found to the file that --output names, or to standard output."""
+def write_output(text: str, word: str | None, inputs: Iterable[str | None] = ()) -> None:
+    """Write what a command found, whole, to the file that --output names, or to standard output.
+
+    Where the file cannot be written, what stands there is left, and standard output has the text.
+    """
     if word is None:
         sys.stdout.write(text)
         return
+    path = output_path(word, inputs)
     try:
-        output_path(word).write_text(text, encoding="utf-8")
+        write_whole(path, text)
     except OSError as error:
+        sys.stdout.write(text)
         raise UsageError(f"--output {word}: {error.strerror}") from error

@@ -42,8 +42,12 @@ def run_report(arguments: argparse.Namespace) -> int:
     cases = load_corpus(folder)
     results = results_of(record_at(*arguments.record), cases, known_deviations(cases, folder))
     results.baseline = baseline_of(arguments, cases, list(results.asked))
-    write_output(render(results, arguments.format), arguments.output)
+    write_output(render(results, arguments.format), arguments.output, _inputs(arguments))
     return EXIT_CODES[results.word]
+
+
+def _inputs(arguments: argparse.Namespace) -> list[str | None]:
+    return [*arguments.record, arguments.baseline]
 
 
 def _history(arguments: argparse.Namespace) -> int:
@@ -63,6 +67,6 @@ def _history(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(f"{HISTORY} takes records of targets with a version: {error}") from error
     document = history(releases, {case.id: case for case in cases}, deviations)
-    write_output(document, arguments.output)
+    write_output(document, arguments.output, _inputs(arguments))
     complete = all(release.results.complete for release in releases)
     return EXIT_CODES["conforms" if complete else "untrustworthy"]

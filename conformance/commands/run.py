@@ -119,16 +119,18 @@ def run_run(arguments: argparse.Namespace) -> int:
         fail_fast=arguments.fail_fast,
         repeat=_repetitions(arguments, targets),
     )
-    path = _record_path(arguments, shard, whole=selection.everything and folder is None)
+    path = _record_path(arguments, plan, shard, whole=selection.everything and folder is None)
     deviations = known_deviations(cases, folder)
     writer, kept = _writer(path, arguments, chosen, plan, shard)
     results.record = str(path) if path else ""
     progress = Progress(results, len(part), sys.stderr, quiet=arguments.quiet)
     reviewer = Reviewer(results, part, deviations, compared=_compared(plan, kept.events))
     perform(plan, kept.events, reviewer, progress, writer)
-    if arguments.update_baseline:
-        print(*update(results, cases), sep="\n")
-    print_results(results, sys.stdout)
+    try:
+        if arguments.update_baseline:
+            print(*update(results, cases), sep="\n")
+    finally:  # also where the baseline cannot be written
+        print_results(results, sys.stdout)
     return EXIT_CODES[results.word]
 
 
@@ -168,10 +170,14 @@ def _compared(plan: Plan, kept: Sequence[Event]) -> bool:
     return bool(plan.repeat) or repeated or _has_versions(plan.targets)
 
 
-def _record_path(arguments: argparse.Namespace, shard: Shard | None, *, whole: bool) -> Path | None:
+def _record_path(
+    arguments: argparse.Namespace, plan: Plan, shard: Shard | None, *, whole: bool
+) -> Path | None:
     """Where the record goes; a part of the corpus must not overwrite the record of all of it."""
     if arguments.output:
-        return output_path(arguments.output)
+        modules = [target.module for target in plan.targets]
+        inputs = [*arguments.words, *modules, arguments.durations, arguments.baseline]
+        return output_path(arguments.output, inputs)
     if not whole:
         return None
     return Path(f"gradconf-run.{shard.index}-of-{shard.of}.jsonl" if shard else DEFAULT_RECORD)
