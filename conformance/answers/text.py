@@ -35,9 +35,13 @@ from conformance.text import clean
 
 SHOWN = 12
 """The largest tensor that is shown with every element."""
-_COUNTED = re.compile(r"\b0x[0-9a-fA-F]+|(?<=_)[0-9]+|(?<=CustomGradient-)[0-9]+")
+_COUNTED = re.compile(
+    r"\b0x[0-9a-fA-F]+|(?<=_)[0-9]+|(?<=CustomGradient-)[0-9]+|(?<=_proto=)[0-9]+|(?<=utor_type=)[0-9]+"
+)
 """An address, or the number at the end of a name that a framework made up: it counts what ran."""
-_FOLDERS = re.compile(r"(?<![\w.])(?:/[\w.+@~-]+){2,}/")
+_FRAME = re.compile(r'^[ \t]*File "[^"\n]*", line \d+[^\n]*\n?(?:[ \t]+(?!File ")[^\n]*\n?)?', re.M)
+"""A frame of a stack, with its line of code: who called depends on the worker and its framework."""
+_FOLDERS = re.compile(r"(?<![\w./])(?:(?:/[\w.+@~-]+){2,}|(?:[\w.+@~-]+/)*site-packages)/")
 _LOGGED = re.compile(
     r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?:? *|"  # TensorFlow's and ISO times
     r"\b[IWEF]\d{4} \d\d:\d\d:\d+\.\d+ +\d+ |"  # absl: level and date, time, thread
@@ -136,7 +140,8 @@ def uncounted(message: str) -> str:
 def steady(message: str) -> str:
     """What a message says whichever process on whichever machine wrote it.
 
-    White space is folded; addresses, counters, folders, times and process ids are left out.
+    White space is folded; addresses, counters, folders, frames of a stack, times and process ids
+    are left out.
 
     >>> steady("I0000 00:00:1760.12    813 rewrite_1: no gradient of /tmp/x/run.py at 0x7f")
     'rewrite_#: no gradient of .../run.py at #'
