@@ -17,8 +17,6 @@ import pytest
 from hypothesis import settings
 
 from conformance.cli import main
-from conformance.corpus.language.case import Case
-from conformance.corpus.language.loader import load_text
 from conformance.process import ESCAPED
 
 # The same examples on every machine, so that a red run is about the change that it tests;
@@ -113,11 +111,3 @@ def _placed(folder: Path, environment: dict[str, str]) -> Iterator[None]:
 def _written(stream: io.TextIOWrapper) -> str:
     stream.seek(0)
     return stream.read()
-
-
-def one_case(entry: str, name: str = "example") -> Case:
-    """The case that an entry's YAML declares, indented as it stands in a file."""
-    body = "\n".join(f"    {line}" for line in entry.strip("\n").splitlines())
-    text = f"introduction: For a test.\ncases:\n  {name}:\n{body}\n"
-    (case,) = load_text(text)
-    return case

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from conformance.asking.record import Record, RecordError, read_record
 from conformance.asking.sharding import Shard, durations, merged, parse_shard, part_of
-from tests.commands.corpus import make_corpus
+from tests.cases import make_corpus
 from tests.conftest import Program
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from conformance.targets.releases import releases_between
 from conformance.targets.versions import version_key
 from conformance.verdicts.bisection import bisect
-from tests.commands.corpus import SQUARE, make_corpus
+from tests.cases import SQUARE, make_corpus
 from tests.commands.versions import RIGHT, keep_ready
 from tests.conftest import Program
 

@@ -12,7 +12,7 @@ from conformance.answers.answer import Answer
 from conformance.answers.values import Raised
 from conformance.cli import main
 from tests.asking.making_sides import ABOUT, cell, side, written
-from tests.commands.corpus import make_corpus
+from tests.cases import make_corpus
 from tests.conftest import Program
 
 BROKEN = Path(__file__).parent.parent / "broken"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.corpus import make_corpus
+from tests.cases import make_corpus
 from tests.conftest import Program
 
 RUN = ("run", "reference", "--corpus", "cases", "-q", "--output")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.corpus import SQUARE, UNCONNECTED, make_corpus
+from tests.cases import SQUARE, UNCONNECTED, make_corpus
 from tests.conftest import Program
 
 BROKEN = Path(__file__).parent.parent / "broken"
@@ -74,7 +74,7 @@ def test_2_a_faulty_case_file(gradconf: Program, tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path, basics__squares=SQUARE.replace("title:", "titel:"))
     done = gradconf("run", "reference", "--corpus", str(corpus))
     assert done.returncode == 2
-    assert "cases/basics/squares.yaml:5:5 $.cases.square.titel" in done.stderr
+    assert "cases/basics/squares.yaml:4:5 $.cases.square.titel" in done.stderr
     assert "did you mean title?" in done.stderr
     assert done.stderr.count("titel") == 4, "every fault is reported at once"
 

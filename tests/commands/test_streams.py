@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.asking.record import read_record
-from tests.commands.corpus import make_corpus
+from tests.cases import make_corpus
 
 BROKEN = Path(__file__).parent.parent / "broken"
 

@@ -10,7 +10,7 @@ import pytest
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.call_mode import CallProgram, call_program
 from conformance.corpus.language.lowering import lower
-from tests.conftest import one_case
+from tests.cases import one_case
 
 
 def rewritten(text: str, *observed: str, guarded: tuple[str, ...] = ()) -> CallProgram:

@@ -7,7 +7,7 @@ import pytest
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.features import FEATURES, features_of, tags_of
 from conformance.corpus.language.vocabulary import TAGS
-from tests.conftest import one_case
+from tests.cases import one_case
 
 TAPE = "with tf.GradientTape() as t:\n      y = x * x\n  "
 PROGRAMS = {

@@ -10,22 +10,15 @@ import pytest
 from conformance.closing import UsageError
 from conformance.corpus import index
 from conformance.corpus.index import cache_file, summaries
+from tests.cases import RUN, entry, file_of
 
-FILE = """\
-introduction: For a test.
-cases:
-  square:
-    title: The square has slope two x
-    source: contract/1
-    tags: [scalar]
-    inputs: {x: 3.0}
-    run: |
-      with tf.GradientTape(persistent=True) as t:
-          t.watch(x)
-          y = x * x
-      g = t.gradient(y, x)
-    expect: {g: 6.0}
-"""
+FILE = file_of(
+    square=entry(
+        "The square has slope two x",
+        tags="[scalar]",
+        run=RUN.replace("GradientTape()", "GradientTape(persistent=True)"),
+    )
+)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from conformance.corpus.language.case import (
 from conformance.corpus.language.document import core_scalar
 from conformance.corpus.language.loader import load_file, load_text
 from conformance.corpus.language.vocabulary import ATTRIBUTES, FORBIDDEN_WORDS
-from tests.conftest import one_case
+from tests.cases import one_case
 
 
 def case_of(**changes: str) -> Case:

@@ -13,7 +13,7 @@ from conformance.corpus.language.case import Case, Input
 from conformance.corpus.language.literals import drawn
 from conformance.corpus.language.lowering import _construction, lower
 from conformance.corpus.language.program import names_of_scope
-from tests.conftest import one_case
+from tests.cases import one_case
 
 ENTRY = """
 title: A fact

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.corpus import make_corpus
+from tests.cases import make_corpus
 from tests.faults.checks import CHECKS, Ended, cells_in
 from tests.faults.injection import main
 from tests.faults.processes import MARK, left

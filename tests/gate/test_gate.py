@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.corpus import SQUARE, make_corpus
+from tests.cases import SQUARE, make_corpus
 from tests.conftest import Program
 
 BROKEN = Path(__file__).parent.parent / "broken"

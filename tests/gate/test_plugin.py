@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.commands.corpus import SQUARE, UNCONNECTED, make_corpus
+from tests.cases import SQUARE, UNCONNECTED, make_corpus
 
 BROKEN = Path(__file__).parent.parent / "broken"
 ROOT = Path(__file__).parent.parent.parent
@@ -150,7 +150,7 @@ def test_a_faulty_case_file_is_an_error_with_its_place(run: Pytest, tmp_path: Pa
     make_corpus(tmp_path, basics__squares=SQUARE.replace("title:", "titel:"))
     done = run("cases", "--target", "reference")
     assert done.returncode == pytest.ExitCode.INTERRUPTED
-    assert "squares.yaml:5:5 $.cases.square.titel" in done.stdout
+    assert "squares.yaml:4:5 $.cases.square.titel" in done.stdout
     assert "Traceback" not in done.stdout
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.corpus import SQUARE, UNCONNECTED, make_corpus
+from tests.cases import SQUARE, UNCONNECTED, make_corpus
 from tests.conftest import Program
 
 MARK = "escaped"

@@ -14,7 +14,7 @@ from conformance.corpus.language.loader import load_text
 from conformance.report.history import Release, history
 from conformance.verdicts.deviations import Deviation
 from conformance.verdicts.results import results_of
-from tests.commands.corpus import SQUARE, make_corpus
+from tests.cases import SQUARE, make_corpus
 from tests.commands.versions import RIGHT, keep_ready
 from tests.conftest import Program
 

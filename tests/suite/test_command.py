@@ -11,7 +11,7 @@ import conformance.commands.mutants as command
 from conformance.cli import main
 from conformance.suite.mutation import Mutant, control, load_mutants, make
 from conformance.targets.specification import Target
-from tests.commands.corpus import make_corpus
+from tests.cases import make_corpus
 from tests.conftest import Program
 from tests.suite.making import ANOTHER_COMMENT, CANNOT_BE_IMPORTED, SQUARE_IS_ODD, make_mutants
 

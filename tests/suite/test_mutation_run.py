@@ -10,7 +10,7 @@ from conformance.corpus.cases import load_corpus
 from conformance.suite import mutation_run
 from conformance.suite.mutation import control, load_mutants, make
 from conformance.suite.mutation_run import NULL_TARGETS, NULLS, MutationRun, Tally, null_targets
-from tests.commands.corpus import make_corpus
+from tests.cases import RUN, entry, file_of, make_corpus
 from tests.suite.making import (
     ANOTHER_COMMENT,
     CANNOT_BE_IMPORTED,
@@ -19,21 +19,15 @@ from tests.suite.making import (
     make_mutants,
 )
 
-ISOLATED = """
-introduction: Alone.
-cases:
-  cube:
-    title: The cube has slope three x squared
-    source: contract/s1
-    isolated: true
-    inputs: {x: 3.0}
-    run: |
-      with tf.GradientTape() as t:
-          t.watch(x)
-          y = x * x * x
-      g = t.gradient(y, x)
-    expect: {g: 27.0}
-"""
+ISOLATED = file_of(
+    "Alone.",
+    cube=entry(
+        "The cube has slope three x squared",
+        isolated="true",
+        run=RUN.replace("x * x", "x * x * x"),
+        expect="{g: 27.0}",
+    ),
+)
 
 
 @pytest.fixture

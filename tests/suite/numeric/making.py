@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from textwrap import indent
 
 from conformance.answers.answer import Answer
 from conformance.asking.ask import ORACLE, ask
@@ -15,22 +14,19 @@ from conformance.corpus.language.loader import load_text
 from conformance.suite.mutation import Edit, Mutant, control, make
 from conformance.suite.numeric.check import Numeric, check_numerically
 from conformance.targets.specification import Target
+from tests import cases
 
 SQUARE_RULE = ("ops/elementwise.py", "return (ct * (conj(x) * 2.0),)")
 
 
 def entry(program: str, expect: str = "{g: oracle}", inputs: str = "{x: 3.0}") -> str:
     """The YAML of a case whose program is this text."""
-    return (
-        f"title: For a test\nsource: contract/1\ninputs: {inputs}\n"
-        f"run: |\n{indent(program.strip(chr(10)), '  ')}\nexpect: {expect}\n"
-    )
+    return cases.entry(run=program, expect=expect, inputs=inputs)
 
 
 def cases_of(**entries: str) -> list[Case]:
     """The cases that these entries declare, by name."""
-    body = "".join(f"  {name}:\n{indent(text, '    ')}" for name, text in entries.items())
-    return load_text(f"introduction: For a test.\ncases:\n{body}")
+    return load_text(cases.file_of(**entries))
 
 
 def wrong_oracle(workshop: Path, file: str, old: str, new: str) -> Target:
@@ -40,14 +36,14 @@ def wrong_oracle(workshop: Path, file: str, old: str, new: str) -> Target:
     return make(Mutant("wrong", "a mistake", (Edit(file, old, new),), Node({}, place)), workshop)
 
 
-def checked(cases: Sequence[Case], target: Target = ORACLE) -> Numeric:
+def checked(asked: Sequence[Case], target: Target = ORACLE) -> Numeric:
     """What the numeric check says, on the oracle or a copy of it."""
     usual: dict[str, Answer] = {
         event.cell.case: event.answer
-        for event in ask(cases, [target])
+        for event in ask(asked, [target])
         if isinstance(event, Answered)
     }
-    return check_numerically(cases, usual, oracle=target.path)
+    return check_numerically(asked, usual, oracle=target.path)
 
 
 def name_of(case_id: str) -> str:

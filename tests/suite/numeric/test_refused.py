@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.corpus import SQUARE
+from tests.cases import SQUARE
 from tests.conftest import Program
 from tests.suite.numeric.making import SQUARE_RULE, cases_of, checked, entry, wrong_oracle
 

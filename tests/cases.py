@@ -1,0 +1,83 @@
+"""Cases that tests write as YAML: one, a file of them, or a small corpus.
+
+What they run is a square, where nothing else is said.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import indent
+
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.loader import load_text
+
+RUN = """
+with tf.GradientTape() as t:
+    t.watch(x)
+    y = x * x
+g = t.gradient(y, x)
+"""
+
+
+def entry(
+    title: str = "For a test",
+    *,
+    expect: str = "{g: 6.0}",
+    run: str = RUN,
+    inputs: str = "{x: 3.0}",
+    source: str = "contract/s1",
+    **more: str,
+) -> str:
+    """The YAML of one case, without its name; `more` are other keys."""
+    given = {"title": title, "source": source, **more, "inputs": inputs}
+    lines = [f"{key}: {value}" for key, value in given.items()]
+    return "\n".join([*lines, "run: |", indent(run.strip("\n"), "  "), f"expect: {expect}"])
+
+
+def file_of(introduction: str = "For a test.", **entries: str) -> str:
+    """The text of a case file whose cases have these names and entries."""
+    cases = "".join(
+        f"  {name}:\n{indent(text.strip(), '    ')}\n" for name, text in entries.items()
+    )
+    return f"introduction: {introduction}\ncases:\n{cases}"
+
+
+def one_case(text: str, name: str = "example") -> Case:
+    """The case that an entry declares."""
+    (case,) = load_text(file_of(**{name: text}))
+    return case
+
+
+TWICE = RUN.replace("()", "(persistent=True)").replace("g =", "first =")
+SQUARE = file_of(
+    "Squares.",
+    square=entry("The square has slope two x", tags="[scalar]"),
+    persistent_square=entry(
+        "A persistent tape answers twice",
+        source="contract/s8",
+        inputs="{x: [1.0, 3.0]}",
+        run=TWICE + "second = t.gradient(y, x)",
+        expect="{first: [2.0, 6.0], second: [2.0, 6.0]}",
+    ),
+)
+UNCONNECTED = file_of(
+    "Unconnected.",
+    other_source=entry(
+        "A source that was not used has no gradient",
+        source="contract/39",
+        inputs="{x: 3.0, other: 5.0}",
+        run=RUN.replace("watch(x)", "watch([x, other])").replace("(y, x)", "(y, other)"),
+        expect="{g: null}",
+    ),
+)
+
+
+def make_corpus(folder: Path, **files: str) -> Path:
+    """A corpus folder with the two topics above and `area__topic=text` files added or replaced."""
+    root = folder / "cases"
+    texts = {"basics__squares": SQUARE, "unconnected__other": UNCONNECTED, **files}
+    for name, text in texts.items():
+        area, topic = name.split("__")
+        (root / area).mkdir(parents=True, exist_ok=True)
+        (root / area / f"{topic}.yaml").write_text(text)
+    return root
