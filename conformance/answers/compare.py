@@ -19,7 +19,7 @@ import numpy as np
 
 from conformance.answers.answer import ENDING, Answer
 from conformance.answers.due import due_for
-from conformance.answers.elements import Elements
+from conformance.answers.elements import mismatch_of
 from conformance.answers.literals import literal_of
 from conformance.answers.mismatch import ORDER, Mismatch, MismatchClass
 from conformance.answers.text import array_text, describe, steady, text_of
@@ -492,7 +492,7 @@ class _ValueWalk:
         if not self.fact(shapes[0] == shapes[1], "shape", path, shapes[0], shapes[1], note):
             return
         self.compared += due.array.size
-        mismatch = Elements(due, got.array, self.bounds, expected.within).mismatch()
+        mismatch = mismatch_of(due, got.array, self.bounds, expected.within)
         if mismatch is not None:
             self.mismatches.append(replace(mismatch, name=self.observed_name, path=path))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from conformance.answers.due import Due
@@ -14,111 +12,76 @@ from conformance.answers.tolerances import Bounds, bound_of, bound_text, floor_o
 from conformance.corpus.language.literals import family
 
 
-@dataclass(frozen=True, eq=False)
-class Elements:
-    """What is due and what was got, two arrays of one shape, element by element."""
+def mismatch_of(
+    due: Due, got: Array, bounds: Bounds, within: str | float | None
+) -> Mismatch | None:
+    """The first class that applies, at its worst element; None where all elements agree."""
+    if due.array.dtype == got.dtype and due.array.tobytes() == got.tobytes():
+        return None  # nearly every right answer, told at a tenth of the cost
+    if family(due.dtype) not in ("float", "complex"):
+        off = np.asarray(due.array != got, dtype=bool)
+        is_integer = family(due.dtype) == "integer"
+        excess = np.abs(due.array.astype(np.float64) - got) if is_integer else off
+        return _worst("value", due, got, off, excess) if off.any() else None
+    with np.errstate(invalid="ignore"):  # a signalling nan
+        expected, parts = _parts(due.array), _parts(got)
+    off = (_classes(expected) != _classes(parts)).any(axis=0)
+    if off.any():
+        return _worst("non-finite", due, got, off, off)
+    with np.errstate(all="ignore"):
+        apart = np.where(np.isfinite(expected), parts - expected, 0.0)
+        difference = np.asarray(np.hypot(apart[0], apart[1]))
+        bound = bound_of(due.array, due.dtype, bounds, within)
+        off = np.asarray(~(difference <= bound))
+        excess = np.where(off, difference / np.maximum(bound, np.finfo(float).tiny), 0.0)
+    if off.any():
+        source = f"bound = {bound_text(due.array, due.dtype, bounds, within)}"
+        return _worst("value", due, got, off, excess, difference, bound, source)
+    off = ((expected == 0) & np.signbit(expected) & ~np.signbit(parts)).any(axis=0)
+    return _worst("value", due, got, off, off, note="the sign of zero") if off.any() else None
 
-    due: Due
-    got: Array
-    bounds: Bounds
-    within: str | float | None
 
-    def mismatch(self) -> Mismatch | None:
-        """The first class that applies, at its worst element; None where all elements agree."""
-        if family(self.due.dtype) not in ("float", "complex"):
-            return self._exact()
-        if self._identical():
-            return None
-        with np.errstate(invalid="ignore"):  # a signalling nan
-            expected, got = _parts(self.due.array), _parts(self.got)
-        off = np.asarray((_classes(expected) != _classes(got)).any(axis=0))
-        if off.any():
-            return self._at("non-finite", off, off.astype(float))
-        return self._inexact(expected, got)
-
-    def _identical(self) -> bool:
-        """Whether all bits are equal: nearly every right answer, told at a tenth of the cost."""
-        due, got = self.due.array, self.got
-        return due.dtype == got.dtype and due.tobytes() == got.tobytes()
-
-    def _exact(self) -> Mismatch | None:
-        off = np.asarray(self.due.array != self.got, dtype=bool)
-        if not off.any():
-            return None
-        excess = off.astype(np.float64)
-        if family(self.due.dtype) == "integer":
-            excess += np.abs(self.due.array.astype(np.float64) - self.got)
-        return self._at("value", off, excess)
-
-    def _inexact(self, expected: Array, got: Array) -> Mismatch | None:
-        with np.errstate(all="ignore"):
-            parts = np.where(np.isfinite(expected), got - expected, 0.0)
-            difference = np.asarray(np.hypot(parts[0], parts[1]))
-            bound = bound_of(self.due.array, self.due.dtype, self.bounds, self.within)
-            off = np.asarray(~(difference <= bound))
-            excess = np.where(off, difference / np.maximum(bound, np.finfo(float).tiny), 0.0)
-        signs = ((expected == 0) & np.signbit(expected) & ~np.signbit(got)).any(axis=0)
-        if off.any():
-            return self._at("value", off, excess, difference, bound)
-        if signs.any():
-            return self._at(
-                "value", np.asarray(signs), signs.astype(float), note="the sign of zero"
-            )
-        return None
-
-    def _at(
-        self,
-        kind: MismatchClass,
-        off: Array,
-        excess: Array,
-        difference: Array | None = None,
-        bound: Array | None = None,
-        note: str = "",
-    ) -> Mismatch:
-        index = tuple(int(i) for i in np.unravel_index(int(excess.argmax()), off.shape))
-        due, got = self.due, self.got
-        if kind == "value" and _all_zero(got) and not _all_zero(due.array):
-            kind = "zero"
-        return Mismatch(
-            kind,
-            name="",
-            path="",
-            index=index,
-            expected=element_text(due.array[index]),
-            got=element_text(got[index]),
-            difference=None if difference is None else float(difference[index]),
-            bound=None if bound is None else float(bound[index]),
-            floor=None if bound is None else self._floor(float(bound[index]), index),
-            note=self._note(kind, off, bound, note),
-        )
-
-    def _floor(self, bound: float, index: tuple[int, ...]) -> float | None:
-        return floor_of(bound, float(magnitude(self.due.array)[index]))
-
-    def _note(self, kind: str, off: Array, bound: Array | None, note: str) -> str:
-        notes = [f"{int(off.sum())} of {off.size} elements are off"] if off.size > 1 else []
-        if kind == "zero":
-            notes.append("every element is exactly zero")
-        elif bound is not None:
-            notes.append(pattern(self.due.array, self.got, bound))
-        if bound is not None:
-            source = bound_text(self.due.array, self.due.dtype, self.bounds, self.within)
-            notes.append(f"bound = {source}")
-        return "; ".join(filter(None, (*notes, note)))
+def _worst(
+    kind: MismatchClass,
+    due: Due,
+    got: Array,
+    off: Array,
+    excess: Array,
+    difference: Array | None = None,
+    bound: Array | None = None,
+    note: str = "",
+) -> Mismatch:
+    """The mismatch at the element of the largest excess."""
+    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(excess)), off.shape))
+    notes = [f"{int(off.sum())} of {off.size} elements are off"] if off.size > 1 else []
+    if kind == "value" and _all_zero(got) and not _all_zero(due.array):
+        kind = "zero"
+        notes.append("every element is exactly zero")
+    elif bound is not None:
+        notes.append(pattern(due.array, got, bound))
+    limit = None if bound is None else float(bound[index])
+    return Mismatch(
+        kind,
+        name="",
+        path="",
+        index=index,
+        expected=element_text(due.array[index]),
+        got=element_text(got[index]),
+        difference=None if difference is None else float(difference[index]),
+        bound=limit,
+        floor=None if limit is None else floor_of(limit, float(magnitude(due.array)[index])),
+        note="; ".join(filter(None, (*notes, note))),
+    )
 
 
 def _parts(array: Array) -> Array:
     """The real and imaginary parts as float64, on a leading axis."""
-    if array.dtype.kind == "c":
-        return np.stack([array.real, array.imag]).astype(np.float64)
-    wide = array.astype(np.float64)
-    return np.stack([wide, np.zeros_like(wide)])
+    return np.stack([array.real, array.imag]).astype(np.float64)
 
 
 def _classes(parts: Array) -> Array:
     """0 for finite, and one number each for nan, inf and -inf."""
-    code = np.isnan(parts) * 1 + np.isposinf(parts) * 2 + np.isneginf(parts) * 3
-    return np.asarray(code)
+    return np.asarray(np.isnan(parts) * 1 + np.isposinf(parts) * 2 + np.isneginf(parts) * 3)
 
 
 def _all_zero(array: Array) -> bool:

@@ -150,104 +150,81 @@ def bound_text(expected: Array, dtype: str, bounds: Bounds, within: str | float 
 
 
 @dataclass(frozen=True)
-class Coarse:
-    """An element of an expectation whose smallest caught error is too large."""
+class Floors:
+    """A tensor of an expectation, and the smallest relative error caught at each element.
+
+    A zero element has no relative error: its floor counts as 0.
+    """
 
     path: str
-    index: tuple[int, ...]
-    element: str
-    floor: float
-    allowed: float
+    dtype: str
+    array: Array
+    floors: Array
+
+    @property
+    def largest(self) -> float:
+        """The floor of the worst element."""
+        return float(self.floors.max(initial=0.0))
 
     def __str__(self) -> str:
-        where = f"{self.path} element {self.index}" if self.index else self.path or "the value"
+        index = tuple(int(i) for i in np.unravel_index(int(self.floors.argmax()), self.array.shape))
+        where = f"{self.path} element {index}" if index else self.path or "the value"
         return (
-            f"{where} ({self.element}): a relative error below {self.floor:.1e} would pass"
-            f" (at most {self.allowed:.1e}); write within: element"
+            f"{where} ({element_text(self.array[index])}): a relative error below"
+            f" {self.largest:.1e} would pass (at most {LARGEST_FLOOR[self.dtype]:.1e});"
+            " write within: element"
         )
 
 
-def coarse_elements(
+def coarse_tensors(
     expected: Expectation, bounds: Bounds, oracle: Value | None = None
-) -> tuple[Coarse, ...]:
-    """The coarsest element of each tensor of an expectation whose floor exceeds LARGEST_FLOOR.
+) -> list[Floors]:
+    """The tensors of an expectation that have a floor above LARGEST_FLOOR, unless by element.
 
     A literal without dtype takes the dtype of `oracle` at the same place, or float32 or complex64.
-    Zero elements have no relative error and never count. Errors: LiteralError.
+    Errors: LiteralError.
     """
-    found = (_coarsest(*place, bounds) for place in _tensors(expected, oracle, ""))
-    return tuple(coarse for coarse in found if coarse is not None)
+    return [
+        found
+        for tensor, found in _floors(expected, oracle, bounds, "")
+        if tensor.within != "element" and found.largest > LARGEST_FLOOR.get(found.dtype, 0.0)
+    ]
 
 
-def detection_floor(
-    expected: Expectation, bounds: Bounds, oracle: Value | None = None
-) -> float | None:
+def detection_floor(expected: Expectation, bounds: Bounds) -> float | None:
     """The smallest relative error that is caught on every non-zero element of an expectation.
 
-    0.0 where every comparison is exact, None where no number is compared. Errors: as
-    coarse_elements.
+    0.0 where every comparison is exact, None where no number is compared. Errors: LiteralError.
     """
-    found = [
-        float(floors.max())
-        for tensor, told, _ in _tensors(expected, oracle, "")
-        for floors in [_floors(tensor, told, bounds)[1]]
-        if floors.size
-    ]
-    return max(found) if found else None
+    return max((found.largest for _, found in _floors(expected, None, bounds, "")), default=None)
+
+
+def _floors(
+    expected: Expectation, told: Value | None, bounds: Bounds, path: str
+) -> Iterator[tuple[ExpectedTensor, Floors]]:
+    if isinstance(expected, ExpectedSlices):
+        rows = told.values if isinstance(told, Slices) else None
+        yield from _floors(expected.values, rows, bounds, f"{path}.values")
+    elif isinstance(expected, ExpectedAnyOf):
+        for option in expected.options:
+            yield from _floors(option, told, bounds, path)
+    elif isinstance(expected, ExpectedStructure):
+        for position, item in enumerate(expected.items):
+            key: int | str = expected.keys[position] if expected.keys else position
+            yield from _floors(item, child_of(told, key), bounds, f"{path}[{key!r}]")
+    elif isinstance(expected, ExpectedTensor):
+        oracle_dtype = told.dtype if isinstance(told, Tensor) and not told.is_python else ""
+        literal = PYTHON_NUMBER.get(leaf_family(flatten(expected.value)[0]), "")
+        dtype = expected.dtype or oracle_dtype or literal
+        array = array_of(expected.value, dtype, expected.shape) if dtype in EPS else np.zeros(())
+        within = expected.within if dtype in EPS else "exact"
+        if array.size:
+            size, bound = magnitude(array), bound_of(array, dtype, bounds, within)
+            with np.errstate(over="ignore"):
+                floors = np.divide(bound, size, out=np.zeros(size.shape), where=size > 0)
+            yield expected, Floors(path, dtype, array, np.asarray(floors))
 
 
 def child_of(told: Value | None, key: int | str) -> Value | None:
     """What a witness says at an item of a structure, or None where it says nothing there."""
     return told.at(key) if isinstance(told, Structure) else None
-
-
-def _tensors(
-    expected: Expectation, told: Value | None, path: str
-) -> Iterator[tuple[ExpectedTensor, Value | None, str]]:
-    if isinstance(expected, ExpectedTensor):
-        yield expected, told, path
-    elif isinstance(expected, ExpectedSlices):
-        rows = told.values if isinstance(told, Slices) else None
-        yield expected.values, rows, f"{path}.values"
-    elif isinstance(expected, ExpectedAnyOf):
-        for option in expected.options:
-            yield from _tensors(option, told, path)
-    elif isinstance(expected, ExpectedStructure):
-        for position, item in enumerate(expected.items):
-            key: int | str = expected.keys[position] if expected.keys else position
-            yield from _tensors(item, child_of(told, key), f"{path}[{key!r}]")
-
-
-def _coarsest(
-    expected: ExpectedTensor, told: Value | None, path: str, bounds: Bounds
-) -> Coarse | None:
-    dtype = _dtype_due(expected, told)
-    if dtype not in EPS or expected.within == "element":
-        return None
-    array, floors = _floors(expected, told, bounds)
-    if not floors.size or floors.max() <= LARGEST_FLOOR[dtype]:
-        return None
-    index = tuple(int(i) for i in np.unravel_index(int(floors.argmax()), floors.shape))
-    element = element_text(array[index])
-    return Coarse(path, index, element, float(floors[index]), LARGEST_FLOOR[dtype])
-
-
-def _floors(expected: ExpectedTensor, told: Value | None, bounds: Bounds) -> tuple[Array, Array]:
-    """A literal as an array, and each element's floor: bound / |element|, 0 for zeros."""
-    dtype = _dtype_due(expected, told)
-    if dtype not in EPS:
-        return np.zeros(()), np.zeros(())
-    array = array_of(expected.value, dtype, expected.shape)
-    size = magnitude(array)
-    bound = bound_of(array, dtype, bounds, expected.within)
-    with np.errstate(over="ignore"):
-        floors = np.divide(bound, size, out=np.zeros(size.shape), where=size > 0)
-    return array, np.asarray(floors)
-
-
-def _dtype_due(expected: ExpectedTensor, told: Value | None) -> str:
-    if expected.dtype:
-        return expected.dtype
-    if isinstance(told, Tensor) and not told.is_python:
-        return told.dtype
-    return PYTHON_NUMBER.get(leaf_family(flatten(expected.value)[0]), "")

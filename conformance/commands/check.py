@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from conformance.answers.answer import Answer
-from conformance.answers.tolerances import bounds_for, coarse_elements
+from conformance.answers.tolerances import bounds_for, coarse_tensors
 from conformance.answers.values import Raised
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
@@ -130,5 +130,5 @@ def _coarse(case: Case, event: Answered) -> Iterator[str]:
         own = case.overrides_in(mode) if mode != "eager" else {}
         for name, expected in (own or case.expect).items():
             word = None if own else event.answer.observations.get(name)
-            for coarse in coarse_elements(expected, bounds_for(mode, operations), oracle=word):
+            for coarse in coarse_tensors(expected, bounds_for(mode, operations), oracle=word):
                 yield f"{case.place}.expect.{name} in {mode}: {coarse}"

@@ -11,7 +11,7 @@ from conformance.answers.tolerances import (
     bound_of,
     bound_text,
     bounds_for,
-    coarse_elements,
+    coarse_tensors,
     detection_floor,
     floor_of,
 )
@@ -119,9 +119,10 @@ def test_an_element_is_too_coarse_where_its_floor_exceeds_the_largest_admitted(d
     share = bounds.k_of(dtype) * EPS[dtype] / LARGEST_FLOOR[dtype]
     fine = ExpectedTensor((8.0, 8.0 * share * 1.01, 0.0), dtype)
     coarse = ExpectedTensor((8.0, 8.0 * share * 0.9, 0.0), dtype)
-    assert not coarse_elements(fine, bounds)
-    (found,) = coarse_elements(coarse, bounds)
-    assert (found.index, found.allowed) == ((1,), LARGEST_FLOOR[dtype])
+    assert not coarse_tensors(fine, bounds)
+    (found,) = coarse_tensors(coarse, bounds)
+    assert found.floors.argmax() == 1
+    assert f"(at most {LARGEST_FLOOR[dtype]:.1e})" in str(found)
     assert "write within: element" in str(found)
 
 
@@ -131,20 +132,20 @@ def test_a_case_is_judged_coarse_at_every_place_and_in_the_dtype_of_the_oracle()
     expected = ExpectedStructure(
         "dict", (wide, ExpectedAnyOf((ExpectedNone(), wide)), rows), ("w", "b", "s")
     )
-    paths = [coarse.path for coarse in coarse_elements(expected, Bounds())]
+    paths = [coarse.path for coarse in coarse_tensors(expected, Bounds())]
     assert paths == ["['w']", "['b']", "['s'].values"]
     word = value_of(listing(tensor([1.0, 1e-5], "float64")))
-    assert not coarse_elements(ExpectedStructure("list", (wide,)), Bounds(), word)
+    assert not coarse_tensors(ExpectedStructure("list", (wide,)), Bounds(), word)
 
 
 @pytest.mark.parametrize("within", ["element", "exact", 1e-4])
 def test_a_case_that_is_held_to_its_elements_is_never_too_coarse(within):
-    assert not coarse_elements(ExpectedTensor((1.0, 1e-9), "float32", None, within), Bounds())
+    assert not coarse_tensors(ExpectedTensor((1.0, 1e-9), "float32", None, within), Bounds())
 
 
 @pytest.mark.parametrize("literal", [(1, 10**9), True, "a", (), (0.0, 0.0), float("nan")])
 def test_a_literal_without_floats_or_without_size_is_never_too_coarse(literal):
-    assert not coarse_elements(ExpectedTensor(literal), Bounds())
+    assert not coarse_tensors(ExpectedTensor(literal), Bounds())
 
 
 def test_a_bound_says_where_it_comes_from():
