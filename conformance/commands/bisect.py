@@ -55,7 +55,7 @@ def run_bisect(arguments: argparse.Namespace) -> int:
     try:
         old, new = versions.answers(good), versions.answers(bad)
     except TargetError as error:
-        return ended(str(error), "no_target")
+        return ended("no_target", str(error))
     for version in (good, bad):
         if versions.is_unstable(version):
             raise UsageError(f"{version} gives another answer each time: nothing can be found")

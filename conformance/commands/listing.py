@@ -27,7 +27,7 @@ def run_list(arguments: argparse.Namespace) -> int:
     try:
         chosen = select(summaries(folder), selection_of(arguments, arguments.words))
     except NothingSelected as nothing:
-        return ended(nothing, "nothing_ran")
+        return ended("nothing_ran", nothing)
     for case in chosen:
         print(case.id if arguments.ids else f"{case.id}\n    {case.title}")
     if not arguments.ids:

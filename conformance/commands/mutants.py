@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 
-from conformance.closing import EXIT_CODES, UsageError, Word
+from conformance.closing import UsageError, Word
 from conformance.commands.options import (
     add_selection,
     corpus_folder,
+    ended,
     output_path,
     positive,
     selection_of,
@@ -42,18 +43,19 @@ def run_mutants(arguments: argparse.Namespace) -> int:
     """
     if arguments.output:
         output_path(arguments.output)  # refused before anything is asked
+    found = _Found(_chosen(load_mutants(), arguments.mutants))
     try:
-        found = _Found(_chosen(load_mutants(), arguments.mutants), not arguments.mutants)
         cases = select(load_corpus(corpus_folder(arguments)), selection_of(arguments, ()))
-        with tempfile.TemporaryDirectory(prefix="gradconf-mutants-") as workshop:
-            _find(found, cases, Path(workshop), arguments.jobs)
     except NothingSelected as nothing:
         print(nothing)
         found.mutants = ()
+    if found.mutants:
+        with tempfile.TemporaryDirectory(prefix="gradconf-mutants-") as workshop:
+            for line in _lines(found, cases, Path(workshop), arguments):
+                print(line, flush=True)
     if arguments.output:
-        _write(arguments.output, found)
-    print(found.word)
-    return EXIT_CODES[found.word]
+        write_output(json.dumps(_document(found), indent=1) + "\n", arguments.output)
+    return ended(found.word)
 
 
 def _chosen(mutants: Sequence[Mutant], names: Sequence[str]) -> Sequence[Mutant]:
@@ -69,8 +71,6 @@ class _Found:
     """What a run of this command finds out."""
 
     mutants: Sequence[Mutant]
-    everything: bool
-    """Whether all mutants were asked for: only then the null targets are."""
     control: Tally = field(default_factory=lambda: Tally("control"))
     tallies: list[Tally] = field(default_factory=list)
     nulls: list[Tally] = field(default_factory=list)
@@ -81,87 +81,68 @@ class _Found:
         return bool(self.control.passed) and not self.control.kills and not self.control.fault
 
     @property
+    def caught(self) -> int:
+        """How many mutants are caught."""
+        return sum(tally.caught for tally in self.tallies)
+
+    @property
     def word(self) -> Word:
         """What the run comes to, in one word."""
         if not self.mutants:
             return "nothing_ran"
-        if not self.proved or any(b.fault for b in [*self.tallies, *self.nulls]):
+        if not self.proved or any(tally.fault for tally in [*self.tallies, *self.nulls]):
             return "untrustworthy"
-        return "conforms" if all(b.caught for b in self.tallies) else "falls_short"
+        return "conforms" if self.caught == len(self.tallies) else "falls_short"
 
 
-def _find(found: _Found, cases: Sequence[Case], workshop: Path, jobs: int) -> None:
-    """Find it all out, and print it on the way."""
-    if not found.mutants:
-        print("there is no mutant")
-        return
+def _lines(
+    found: _Found, cases: Sequence[Case], workshop: Path, arguments: argparse.Namespace
+) -> Iterator[str]:
+    """Find it all out, and say it on the way; null targets are asked beside all mutants only."""
     untouched = control(workshop)
     targets = [make(mutant, workshop) for mutant in found.mutants]
-    mutation = MutationRun(cases)
-    found.control = mutation.ask_control(untouched)
-    _print_control(found.control)
+    run = MutationRun(cases)
+    found.control = run.ask_control(untouched)
+    yield f"control: {found.control.passed} of {found.control.applicable} cells pass"
+    yield from [f"  {found.control.fault}"] if found.control.fault else []
+    yield from (f"  falls short: {case_id}" for case_id in found.control.kills)
     if not found.proved:
         return
-    for mutant, tally in zip(found.mutants, mutation.tallies(targets, jobs), strict=True):
+    for mutant, tally in zip(found.mutants, run.tallies(targets, arguments.jobs), strict=True):
         found.tallies.append(tally)
-        _print_mutant(mutant, tally)
-    _print_bite(found)
-    if found.everything:
-        nulls = mutation.tallies(null_targets(), jobs)
-        found.nulls = sorted(nulls, key=lambda null: -null.share)
-        _print_nulls(found.nulls)
+        if tally.fault:
+            yield f"FAULT    {mutant.name}: {tally.fault}"
+        elif tally.caught:
+            yield f"caught   {mutant.name} by {len(tally.kills)}: {tally.kills[0]}"
+        else:
+            yield f"SURVIVED {mutant.name}: {mutant.mistake}"
+    yield from _bite(found)
+    if not arguments.mutants:
+        found.nulls = sorted(run.tallies(null_targets(), arguments.jobs), key=lambda n: -n.share)
+        for null in found.nulls:
+            yield f"null target {null.name:16} {_share(null)}  {null.fault}".rstrip()
+        yield f"best null: {found.nulls[0].name}, {_share(found.nulls[0])}"
 
 
-def _print_control(tally: Tally) -> None:
-    print(f"control: {tally.passed} of {tally.applicable} cells pass", flush=True)
-    if tally.fault:
-        print(f"  {tally.fault}")
-    for case_id in tally.kills:
-        print(f"  falls short: {case_id}")
-
-
-def _print_mutant(mutant: Mutant, tally: Tally) -> None:
-    if tally.fault:
-        line = f"FAULT    {mutant.name}: {tally.fault}"
-    elif tally.caught:
-        line = f"caught   {mutant.name} by {len(tally.kills)}: {tally.kills[0]}"
-    else:
-        line = f"SURVIVED {mutant.name}: {mutant.mistake}"
-    print(line, flush=True)
-
-
-def _print_bite(found: _Found) -> None:
+def _bite(found: _Found) -> Iterator[str]:
     """The families, and the mutants that only one case stands against."""
-    families: dict[str, list[Tally]] = defaultdict(list)
-    for mutant, tally in sorted(
-        zip(found.mutants, found.tallies, strict=True), key=lambda pair: pair[0].catalogue
-    ):
-        families[mutant.family].append(tally)
-    print()
-    for family, members in families.items():
-        print(f"{family:26} {sum(b.caught for b in members):3} of {len(members):3} caught")
+    pairs = sorted(zip(found.mutants, found.tallies, strict=True), key=lambda p: p[0].catalogue)
+    yield ""
+    for family, members in groupby(pairs, key=lambda pair: pair[0].family):
+        caught = [tally.caught for _, tally in members]
+        yield f"{family:26} {sum(caught):3} of {len(caught):3} caught"
     fragile = [tally for tally in found.tallies if len(tally.kills) == 1]
-    if fragile:
-        print("caught by one case alone:")
-    for tally in fragile:
-        print(f"  {tally.name}: {tally.kills[0]}")
-    caught = sum(tally.caught for tally in found.tallies)
-    print(f"bite: {caught} of {len(found.tallies)} mutants caught", flush=True)
-
-
-def _print_nulls(nulls: Sequence[Tally]) -> None:
-    for null in nulls:
-        fault = f"  {null.fault}" if null.fault else ""
-        print(f"null target {null.name:16} {_share(null)}{fault}")
-    print(f"best null: {nulls[0].name}, {_share(nulls[0])}")
+    yield from ["caught by one case alone:"] if fragile else []
+    yield from (f"  {tally.name}: {tally.kills[0]}" for tally in fragile)
+    yield f"bite: {found.caught} of {len(found.tallies)} mutants caught"
 
 
 def _share(tally: Tally) -> str:
     return f"{tally.passed} of {tally.applicable} cells pass ({tally.share:.1%})"
 
 
-def _write(path: str, found: _Found) -> None:
-    """Write what was found: numbers that other reports show as bite and best null."""
+def _document(found: _Found) -> dict[str, object]:
+    """What was found: numbers that other reports show as bite and best null."""
     mutants = {
         mutant.name: {
             "mistake": mutant.mistake,
@@ -173,14 +154,13 @@ def _write(path: str, found: _Found) -> None:
         }
         for mutant, tally in zip(found.mutants, found.tallies, strict=False)
     }
-    document = {
+    return {
         "word": found.word,
         "control": _counts(found.control),
-        "caught": sum(tally.caught for tally in found.tallies),
+        "caught": found.caught,
         "mutants": mutants,
         "nulls": {null.name: _counts(null) for null in found.nulls},
     }
-    write_output(json.dumps(document, indent=1) + "\n", path)
 
 
 def _counts(tally: Tally) -> dict[str, int]:

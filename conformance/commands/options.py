@@ -18,9 +18,9 @@ def say(line: str) -> None:
     print(line, file=sys.stderr)
 
 
-def ended(why: object, word: Word) -> int:
-    """Say why nothing runs, and the closing word; its exit code."""
-    print(why, word, sep="\n")
+def ended(word: Word, why: object = "") -> int:
+    """Say the closing word, and before it why nothing ran; its exit code."""
+    print(*([why] if why else []), word, sep="\n")
     return EXIT_CODES[word]
 
 

@@ -90,25 +90,25 @@ def run_run(arguments: argparse.Namespace) -> int:
     words = words_by_kind(arguments.words, listed, names_target)
     targets = parse_targets(words.targets or ["tensorflow"], arguments.python)
     for word, meant in words.unknown.items():
-        return ended(f"no case matches '{word}'{meant}", "nothing_ran")
+        return ended("nothing_ran", f"no case matches '{word}'{meant}")
     selection = selection_of(arguments, words.cases)
     try:
         ids = {case.id for case in select(listed, selection)}
     except NothingSelected as nothing:
-        return ended(nothing, "nothing_ran")
+        return ended("nothing_ran", nothing)
     cases = load_corpus(folder)
     chosen = [case for case in cases if case.id in ids]
     shard = arguments.shard
     part = part_of(chosen, shard, _durations(arguments)) if shard else chosen
     if not part:
-        return ended(f"shard {shard} of {len(chosen)} cases has none", "nothing_ran")
+        return ended("nothing_ran", f"shard {shard} of {len(chosen)} cases has none")
     narrowed = bool(shard) or not selection.everything
     labels = [target.label for target in targets]
     against = baseline_of(arguments, cases, labels, narrowed=narrowed)
     try:
         targets = [provisioned(target, say) for target in targets]
     except TargetError as error:
-        return ended(str(error), "no_target")
+        return ended("no_target", str(error))
     results = Results({target.label: target.modes for target in targets}, arguments.command)
     results.baseline = against
     plan = Plan(
