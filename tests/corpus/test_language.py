@@ -22,7 +22,6 @@ from conformance.corpus.language.case import (
 )
 from conformance.corpus.language.document import core_scalar
 from conformance.corpus.language.loader import load_file, load_text
-from conformance.corpus.language.vocabulary import ATTRIBUTES, FORBIDDEN_WORDS
 from tests.cases import one_case
 
 
@@ -231,10 +230,6 @@ def test_a_program_of_the_language(program: str) -> None:
 def test_attributes_of_a_class_in_setup_are_known_in_run() -> None:
     setup = "|\n  class A(tf.Module):\n      def peculiar(self):\n          return 1.0\n  a = A()"
     assert case_of(setup=setup, run="|\n  g = x * a.peculiar()").setup
-
-
-def test_known_attributes_reach_nothing_forbidden() -> None:
-    assert not ATTRIBUTES & (FORBIDDEN_WORDS - {"data"})
 
 
 def test_a_file_outside_the_corpus_is_named_after_its_folder(tmp_path: Path) -> None:

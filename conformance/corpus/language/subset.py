@@ -8,24 +8,27 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from conformance.corpus.language.admission import (
+    OwnClasses,
+    of_framework,
+    own_classes,
+    why_no_attribute,
+    why_no_call,
+    why_no_class,
+    why_no_name,
+)
 from conformance.corpus.language.document import Faults, Node, spoken
-from conformance.corpus.language.program import Visitor, dotted_name, walk
+from conformance.corpus.language.program import Visitor, dotted_name
 from conformance.corpus.language.scopes import check_names
 from conformance.corpus.language.sizes import SIZED, size_faults
 from conformance.corpus.language.vocabulary import (
-    ATTRIBUTES,
-    FORBIDDEN_KEYWORDS,
-    FORBIDDEN_MODULES,
-    FORBIDDEN_WORDS,
+    BUILT_FROM_PLAIN_VALUES,
     LOOP_OPTIONS,
-    MODULES,
-    NUMPY_NAMES,
+    METHODS,
     PROBES,
     RESERVED,
     ROOTS,
-    SPECIAL_NAMES,
 )
-from conformance.text import suggest
 
 MAX_TEXT = 8_000
 MAX_DEPTH = 40
@@ -62,13 +65,13 @@ SPOKEN = {
 class Program:
     """A text that was checked, and what the check found in it.
 
-    `bound` are the names that have a value at its end, `attributes` those that its classes
-    define, `framework` the places of what it takes from the framework, by dotted name.
+    `bound` are the names that have a value at its end, `own` the classes so far, `framework` the
+    places of what it takes from the framework, by dotted name.
     """
 
     tree: ast.Module
     bound: frozenset[str]
-    attributes: frozenset[str]
+    own: OwnClasses
     functions: frozenset[str]
     framework: Mapping[str, ast.Attribute]
 
@@ -90,8 +93,8 @@ def check_program(
     if tree is None:
         return None
     outer = setup.bound if setup else frozenset[str]()
-    attributes = _attributes_defined_in(text, tree) | (setup.attributes if setup else frozenset())
-    checker = _Checker(node, text, attributes, faults)
+    own = own_classes(tree, setup.own if setup else OwnClasses())
+    checker = _Checker(node, text, own, faults)
     checker.visit(tree)
     if checker.foreign:
         return None
@@ -99,7 +102,7 @@ def check_program(
     if len(faults.found) == before:
         checker.check_lines()
         _compiled(node, text, faults)
-    return Program(tree, bound, attributes, frozenset(checker.functions), checker.framework)
+    return Program(tree, bound, own, frozenset(checker.functions), checker.framework)
 
 
 def _parsed(node: Node, text: str, faults: Faults) -> ast.Module | None:
@@ -135,12 +138,14 @@ def _compiled(node: Node, text: str, faults: Faults) -> None:
 class _Checker(Visitor):
     """Walks a program and reports what the subset does not hold."""
 
-    def __init__(self, node: Node, text: str, attributes: frozenset[str], faults: Faults) -> None:
+    def __init__(self, node: Node, text: str, own: OwnClasses, faults: Faults) -> None:
         self.node = node
         self.lines = text.split("\n")
         self.faults = faults
-        self.attributes = ATTRIBUTES | attributes
+        self.own = own
         self.foreign = False
+        self.selves: set[int] = set()
+        self.used_in_place: set[int] = set()
         self.depth = 0
         self.blocks = 0
         self.whole_lines: list[ast.stmt | ast.Constant] = []
@@ -150,7 +155,7 @@ class _Checker(Visitor):
     def refuse(self, part: ast.AST, message: str) -> None:
         """Report what is wrong with a part, where it stands; an attribute's name is its place."""
         line, offset = getattr(part, "lineno", 1), getattr(part, "col_offset", 0)
-        if isinstance(part, ast.Attribute) and not _of_framework(part):
+        if isinstance(part, ast.Attribute) and not of_framework(part):
             line = part.end_lineno or line
             offset = (part.end_col_offset or offset) - len(part.attr.encode())
         before = self.lines[line - 1].encode()[:offset] if line <= len(self.lines) else b""
@@ -184,51 +189,45 @@ class _Checker(Visitor):
         elif isinstance(part.ctx, ast.Load):
             if part.id in ROOTS:
                 self.refuse(part, f"'{part.id}' alone is no value: name what you take from it")
-        elif part.id in (*ROOTS, *PROBES, *RESERVED):
+        elif part.id in (*ROOTS, *PROBES, *RESERVED, "self"):
             self.refuse(part, f"'{part.id}' is taken: choose another name")
 
+    def refuse_all(self, found: Iterable[tuple[ast.AST, str]]) -> None:
+        """Report every reason that was found against a part."""
+        for part, message in found:
+            self.refuse(part, message)
+
     def visit_Attribute(self, part: ast.Attribute) -> None:
-        dotted = dotted_name(part) or ""
-        if part.attr.startswith("_") and part.attr not in SPECIAL_NAMES:
-            self.refuse(part, f"'.{spoken(part.attr)}' begins with an underscore")
-        elif _of_framework(part):
-            self._check_dotted(part, dotted)
-        else:
-            self._check_attribute(part)
-            self.visit(part.value)
-
-    def _check_dotted(self, part: ast.Attribute, dotted: str) -> None:
-        """A name of the framework or of NumPy, as a whole."""
-        self.framework.setdefault(dotted, part)
-        if not isinstance(part.ctx, ast.Load):
-            self.refuse(part, f"'{spoken(dotted)}' belongs to the framework: it cannot be set")
-        elif any(word.startswith("_") for word in dotted.split(".")[:-1]):
-            self.refuse(part, f"'{spoken(dotted)}' is private")
-        elif FORBIDDEN_MODULES.match(dotted) or (
-            dotted.startswith("np.") and not NUMPY_NAMES.fullmatch(dotted)
-        ):
-            self.refuse(part, f"'{spoken(dotted)}' is outside what a case may use")
-        elif MODULES.fullmatch(dotted):
-            self.refuse(part, f"'{spoken(dotted)}' is a module: name what you take from it")
-
-    def _check_attribute(self, part: ast.Attribute) -> None:
-        own = isinstance(part.value, ast.Name) and part.value.id == "self"
-        if not isinstance(part.ctx, ast.Load) and not own:
+        read = isinstance(part.ctx, ast.Load)
+        if of_framework(part):
+            dotted = dotted_name(part) or ""
+            self.framework.setdefault(dotted, part)
+            if why := why_no_name(dotted):
+                self.refuse(part, why)
+            elif not read:
+                self.refuse(part, f"'{spoken(dotted)}' belongs to the framework: it cannot be set")
+            elif BUILT_FROM_PLAIN_VALUES.fullmatch(dotted) and id(part) not in self.used_in_place:
+                self.refuse(
+                    part, f"'{spoken(dotted)}' is built where it is named, as in {dotted}()"
+                )
+            return
+        own = self.own.has(part.value)
+        if not read and not (own and isinstance(part.value, ast.Name) and part.value.id == "self"):
             self.refuse(part, "only attributes of self can be set or deleted")
-        elif not isinstance(part.ctx, ast.Load) and part.attr in FORBIDDEN_WORDS:
-            self.refuse(part, f"'.{part.attr}' is taken: choose another name")
-        elif part.attr not in self.attributes and part.attr not in SPECIAL_NAMES:
-            near = suggest(part.attr, sorted(self.attributes))
-            self.refuse(part, f"'.{spoken(part.attr)}' is not a known attribute{near}")
+        elif part.attr == "__init__" and read and _is_super(part.value):
+            pass
+        elif why := why_no_attribute(part.attr, self.own.attributes if own else frozenset()):
+            self.refuse(part, why)
+        self.visit(part.value)
 
     def visit_Constant(self, part: ast.Constant) -> None:
         if isinstance(part.value, bytes):
             self.refuse(part, "bytes are not part of the case language")
 
-    def visit_keyword(self, part: ast.keyword) -> None:
-        if part.arg and (part.arg.startswith("_") or part.arg in FORBIDDEN_KEYWORDS):
-            self.refuse(part, f"the keyword '{spoken(part.arg)}' is not part of the case language")
-        self.visit(part.value)
+    def visit_Call(self, part: ast.Call) -> None:
+        self.used_in_place.add(id(part.func))
+        self.refuse_all(why_no_call(part, self.own))
+        self.generic_visit(part)
 
     def visit_FunctionDef(self, part: ast.FunctionDef) -> None:
         self._check_definition_name(part)
@@ -240,18 +239,20 @@ class _Checker(Visitor):
 
     def visit_ClassDef(self, part: ast.ClassDef) -> None:
         self._check_definition_name(part)
-        if part.keywords or any(dotted_name(base) is None for base in part.bases):
-            self.refuse(part, "a class has plain bases, such as tf.Module")
+        self.used_in_place |= set(map(id, part.bases))
+        self.refuse_all(why_no_class(part, self.own))
         for method in part.body:
-            if isinstance(method, ast.FunctionDef) and method.name in FORBIDDEN_WORDS:
-                self.refuse(method, f"'.{method.name}' is taken: choose another name")
+            given = method.args.args[:1] if isinstance(method, ast.FunctionDef) else []
+            self.selves |= {id(first) for first in given}
         self.generic_visit(part)
 
     def visit_arg(self, part: ast.arg) -> None:
         if part.arg.startswith("_") or part.annotation:
             spelt = spoken(part.arg)
             self.refuse(part, f"parameter '{spelt}': no underscore and no annotation, please")
-        elif part.arg in (*ROOTS, *PROBES, *RESERVED):
+        elif part.arg in (*ROOTS, *PROBES, *RESERVED) or (
+            part.arg == "self" and id(part) not in self.selves
+        ):
             self.refuse(part, f"'{part.arg}' is taken: choose another name")
 
     def visit_While(self, part: ast.While) -> None:
@@ -269,9 +270,9 @@ class _Checker(Visitor):
         self.generic_visit(part)
 
     def _check_definition_name(self, part: ast.FunctionDef | ast.ClassDef) -> None:
-        if part.name.startswith("_") and part.name not in SPECIAL_NAMES:
+        if part.name.startswith("_") and part.name not in METHODS:
             self.refuse(part, f"'{spoken(part.name)}' begins with an underscore: use a plain name")
-        if part.name in (*ROOTS, *PROBES, *RESERVED):
+        if part.name in (*ROOTS, *PROBES, *RESERVED, "self"):
             self.refuse(part, f"'{part.name}' is taken: choose another name")
         if getattr(part, "type_params", None) or getattr(part, "returns", None):
             self.refuse(part, "annotations are not part of the case language")
@@ -287,27 +288,11 @@ class _Checker(Visitor):
                 self.refuse(part, "a text ends on the line on which it begins")
 
 
-def _of_framework(part: ast.Attribute) -> bool:
-    return (dotted_name(part) or "").split(".")[0] in ROOTS
+def _is_super(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and dotted_name(value.func) == "super"
 
 
 def _spoken(part: ast.AST) -> str:
     name = type(part).__name__
     words = re.findall(r"[A-Z][a-z]*", name) or [name]
     return SPOKEN.get(type(part)) or " ".join(words).lower()
-
-
-def _is_field(part: ast.Attribute) -> bool:
-    own = isinstance(part.value, ast.Name) and part.value.id == "self"
-    return own and isinstance(part.ctx, ast.Store)
-
-
-def _attributes_defined_in(text: str, tree: ast.AST) -> frozenset[str]:
-    """The names of the methods and fields of a program's own classes."""
-    found: set[str] = set()
-    for part in walk(tree) if "class" in text else ():
-        if isinstance(part, ast.ClassDef):
-            found |= {method.name for method in part.body if isinstance(method, ast.FunctionDef)}
-        elif isinstance(part, ast.Attribute) and _is_field(part):
-            found.add(part.attr)
-    return frozenset(found)
