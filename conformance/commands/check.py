@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conformance.answers.answer import Answer
-from conformance.answers.tolerances import bounds_for, coarse_tensors
-from conformance.answers.values import Raised
-from conformance.asking.ask import ORACLE, ask
-from conformance.asking.events import Answered
 from conformance.closing import UsageError
 from conformance.commands.files import known_deviations
 from conformance.corpus.cases import load_corpus, load_files
-from conformance.corpus.language.case import MODES, Case
-from conformance.corpus.language.lowering import lower
+from conformance.corpus.language.case import Case
 from conformance.places import data_folder
 from conformance.suite.numeric.check import LEAST_SHARE, check_numerically
-from conformance.text import did_you_mean
-from conformance.verdicts.results import Judged, Results, Reviewer
-
-NO_ATTRIBUTE = re.compile(r"has no attribute '(\w+)'")
+from conformance.suite.oracle_check import faults_against_oracle
 
 
 def check_options(parser: argparse.ArgumentParser) -> None:
@@ -52,7 +43,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         cases = load_corpus()
         known_deviations(cases)
     answers: dict[str, Answer] = {}
-    faults = list(_faults(cases, answers))
+    faults = list(faults_against_oracle(cases, answers))
     if arguments.numeric:
         faults += _numeric_faults(cases, answers, arguments)
     if faults:
@@ -87,48 +78,3 @@ def _numeric_faults(
             " are due: see --verbose for those that were left out"
         )
     return faults
-
-
-def _faults(cases: Sequence[Case], answers: dict[str, Answer]) -> Iterator[str]:
-    """What only running the oracle shows: contradictions, and bounds that are too coarse.
-
-    What the oracle declares to lack has the declaration as its only witness.
-    The oracle's answers are put into `answers`, by case.
-    """
-    by_id = {case.id: case for case in cases}
-    reviewer = Reviewer(Results({"reference": ("eager",)}), cases, [])
-    for event in ask(cases, [ORACLE]):
-        if isinstance(event, Answered):
-            answers[event.cell.case] = event.answer
-            yield from _coarse(by_id[event.cell.case], event)
-        for judged in reviewer.add(event):
-            if judged.verdict not in ("pass", "not_applicable", "unsupported"):
-                yield f"{judged.case.place}: {_unknown_name(judged) or _disagreement(judged)}"
-
-
-def _disagreement(judged: Judged) -> str:
-    found = [f"{m.where}: got {m.got}, expected {m.expected}" for m in judged.judgement.mismatches]
-    why = judged.judgement.note or "; ".join(found)
-    return f"the oracle does not agree: {judged.verdict}: {why}"
-
-
-def _unknown_name(judged: Judged) -> str:
-    """The name that a program uses and the oracle lacks, with the nearest one; else nothing."""
-    for value in (judged.answer.error, *judged.answer.observations.values()):
-        missing = NO_ATTRIBUTE.search(value.message) if isinstance(value, Raised) else None
-        for name in sorted(judged.lowered.uses) if missing else ():
-            if missing and missing[1] in name.split("."):
-                known = {f"tf.{used}" for case in load_corpus() for used in lower(case).uses}
-                return f"the oracle has no tf.{name}{did_you_mean(f'tf.{name}', known)}"
-    return ""
-
-
-def _coarse(case: Case, event: Answered) -> Iterator[str]:
-    """Expectations of any mode that would let a large error pass, by that mode's bound."""
-    operations = lower(case).operations
-    for mode in MODES:
-        own = case.overrides_in(mode) if mode != "eager" else {}
-        for name, expected in (own or case.expect).items():
-            word = None if own else event.answer.observations.get(name)
-            for coarse in coarse_tensors(expected, bounds_for(mode, operations), oracle=word):
-                yield f"{case.place}.expect.{name} in {mode}: {coarse}"
