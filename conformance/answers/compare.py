@@ -140,11 +140,19 @@ def difference_of(old: Answer, new: Answer, mode: str) -> Difference | None:
     return Difference(found) if found else None
 
 
-def told_by(oracle: Answer, program: Lowered) -> dict[str, Value]:
-    """What the oracle says of each observed name; nothing where it did not answer."""
-    if oracle.outcome != "answered":
+def told_by(answer: Answer, program: Lowered) -> dict[str, Value]:
+    """What an answer says of each observed name; nothing where there is none."""
+    if answer.outcome != "answered":
         return {}
-    return {name: _explained(oracle, name, program) for name in program.observed}
+    return {name: _explained(answer, name, program) for name in program.observed}
+
+
+def unexpected_error(answer: Answer, program: Lowered) -> Raised | None:
+    """The error that ended a program, where none of its class is an observed name's answer."""
+    told, error = told_by(answer, program).values(), answer.error
+    if error and any(isinstance(value, Raised) and value.type == error.type for value in told):
+        return None
+    return error
 
 
 def _explained(answer: Answer, name: str, program: Lowered) -> Value:
@@ -221,13 +229,12 @@ class _AnswerWalk:
         error = self.answer.error
         if error is None:
             return
-        program = declared.program
-        met = [_explained(self.answer, name, program) for name in program.observed]
         if self.mismatches:
-            if any(isinstance(value, NotReached) for value in met):
+            told = told_by(self.answer, declared.program)
+            if any(isinstance(value, NotReached) for value in told.values()):
                 self.notes.append(f"the program ended before: {describe(error)}")
             return
-        if any(isinstance(value, Raised) and value.type == error.type for value in met):
+        if not unexpected_error(self.answer, declared.program):
             return
         name = clean(error.step, 60) if error.step else ""
         note = "the program ended with an error that the case does not expect"

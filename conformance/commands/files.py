@@ -14,8 +14,8 @@ from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.selection import NothingSelected, Selection, select
 from conformance.places import data_folder
-from conformance.verdicts.deviation_file import load_deviations
-from conformance.verdicts.deviations import Deviation
+from conformance.verdicts.departure_file import read_folder
+from conformance.verdicts.departures import Departures
 
 RECORDS = (".jsonl", ".jsonl.gz")
 """How the names of records end."""
@@ -33,9 +33,9 @@ def one_case(arguments: argparse.Namespace) -> Case:
     return chosen[0]
 
 
-def known_deviations(cases: Sequence[Case], folder: Path | None = None) -> list[Deviation]:
+def known_deviations(cases: Sequence[Case], folder: Path | None = None) -> list[Departures]:
     """The documented deviations; there are none for a corpus in a `folder` of the user's."""
-    return [] if folder else load_deviations(data_folder("deviations"), cases)
+    return [] if folder else read_folder(data_folder("deviations"), cases)
 
 
 def record_at(*paths: str) -> Record:

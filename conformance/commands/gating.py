@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 from conformance.closing import UsageError
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
-from conformance.verdicts.baseline import Against, Baseline, target_name, updated
-from conformance.verdicts.baseline_file import read_baseline, write_baseline
-from conformance.verdicts.results import Results
+from conformance.verdicts.departure_file import read_departures, write_departures
+from conformance.verdicts.departures import Departure, Departures, Gate, target_name
+from conformance.verdicts.findings import Findings
 
 
 def add_baseline(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +36,7 @@ def baseline_of(
     labels: Sequence[str],
     *,
     narrowed: bool = False,
-) -> Against | None:
+) -> Gate | None:
     """The baseline that the options name, for the targets of these labels.
 
     `narrowed` says that not every case of the corpus is run. Errors: UsageError.
@@ -54,47 +53,56 @@ def baseline_of(
     target = target_name("".join(labels))
     path = Path(arguments.baseline)
     missing = updates and not path.exists()
-    baseline = Baseline(target) if missing else _read(path, cases)
+    baseline = Departures(target, file=str(path)) if missing else _read(path, cases)
     if baseline.target != target:
         raise UsageError(f"{path} is the baseline of {baseline.target}, not of {target}")
-    return Against(baseline, str(path), arguments.strict_new)
+    return Gate(baseline, arguments.strict_new)
 
 
-def _read(path: Path, cases: Sequence[Case]) -> Baseline:
+def _read(path: Path, cases: Sequence[Case]) -> Departures:
     if not path.exists():
         raise UsageError(f"{path}: no such file; to write it: --update-baseline")
-    return read_baseline(path, [case.id for case in cases])
+    return read_departures(path, cases)
 
 
-def update(results: Results, cases: Sequence[Case]) -> Iterator[str]:
+def update(findings: Findings, cases: Sequence[Case]) -> Iterator[str]:
     """Write the baseline of a whole run, and hold the run against it; what to tell the user.
 
     Nothing is written where the run is not complete or cannot be trusted.
     """
-    against = results.baseline
-    assert against is not None
-    if not results.complete or results.word not in ("conforms", "falls_short"):
-        why = results.reason or results.word
-        yield f"{against.file} is left as it is: the run is no whole picture ({why})"
+    assert findings.gate is not None
+    before = findings.gate.baseline
+    if not findings.complete or findings.word not in ("conforms", "falls_short"):
+        why = findings.reason or findings.word
+        yield f"{before.file} is left as it is: the run is no whole picture ({why})"
         return
-    before = against.baseline
-    after = updated(before, results, [case.id for case in cases], date.today().isoformat())
+    after = findings.as_baseline(cases, date.today().isoformat())
     try:
-        write_baseline(Path(against.file), after)
+        write_departures(Path(before.file), after)
     except OSError as error:
-        raise UsageError(f"--baseline {against.file}: {error.strerror}") from error
+        raise UsageError(f"--baseline {before.file}: {error.strerror}") from error
     except CaseFileError as error:
-        raise UsageError(f"{against.file} is not written: {error}") from error
-    results.baseline = replace(against, baseline=after)
-    yield f"{against.file} written: {_changes(before, after)}"
+        raise UsageError(f"{before.file} is not written: {error}") from error
+    findings.hold_against(after)
+    yield f"{before.file} written: {_changes(before, after)}"
 
 
-def _changes(before: Baseline, after: Baseline) -> str:
-    old, new = before.entries, after.entries
+def _changes(before: Departures, after: Departures) -> str:
+    old, new = _known(before), _known(after)
     counts = {
         "known": len(new),
         "new": len(new.keys() - old.keys()),
-        "changed": sum(not new[key].same(old[key]) for key in new.keys() & old.keys()),
+        "changed": sum(_told(new[cell]) != _told(old[cell]) for cell in new.keys() & old.keys()),
         "gone": len(old.keys() - new.keys()),
     }
     return ", ".join(f"{count} {word}" for word, count in counts.items())
+
+
+def _known(departures: Departures) -> dict[tuple[str, str], Departure]:
+    """The known failures by case and mode."""
+    known = [entry for entry in departures.entries if entry.kind == "known"]
+    return {(case, mode): entry for entry in known for case in entry.cases for mode in entry.modes}
+
+
+def _told(entry: Departure) -> object:
+    return entry.answer, entry.ends

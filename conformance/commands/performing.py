@@ -44,7 +44,7 @@ def perform(
     written ends there, and says so.
     """
     started = time.monotonic()
-    results = reviewer.results
+    results = reviewer.findings
     events = _events(plan, kept, results)
     try:
         for number, event in enumerate(INTERRUPTION.between(events)):
@@ -53,7 +53,7 @@ def perform(
             progress.event(event)
             for judged in reviewer.add(event):
                 progress.judged(judged)
-                if plan.fail_fast and results.falls_short_by(judged):
+                if plan.fail_fast and judged.falls_short:
                     results.reason = "fail-fast"
             if results.reason:
                 break

@@ -40,8 +40,9 @@ def run_report(arguments: argparse.Namespace) -> int:
         return _history(arguments)
     folder = corpus_folder(arguments)
     cases = load_corpus(folder)
-    results = results_of(record_at(*arguments.record), cases, known_deviations(cases, folder))
-    results.baseline = baseline_of(arguments, cases, list(results.asked))
+    record = record_at(*arguments.record)
+    gate = baseline_of(arguments, cases, [item["target"] for item in record.header["asked"]])
+    results = results_of(record, cases, known_deviations(cases, folder), gate)
     write_output(render(results, arguments.format), arguments.output, _inputs(arguments))
     return EXIT_CODES[results.word]
 

@@ -104,13 +104,12 @@ def run_run(arguments: argparse.Namespace) -> int:
         return ended("nothing_ran", f"shard {shard} of {len(chosen)} cases has none")
     narrowed = bool(shard) or not selection.everything
     labels = [target.label for target in targets]
-    against = baseline_of(arguments, cases, labels, narrowed=narrowed)
+    gate = baseline_of(arguments, cases, labels, narrowed=narrowed)
     try:
         targets = [provisioned(target, say) for target in targets]
     except TargetError as error:
         return ended("no_target", str(error))
-    results = Results({target.label: target.modes for target in targets}, arguments.command)
-    results.baseline = against
+    results = Results({target.label: target.modes for target in targets}, arguments.command, gate)
     plan = Plan(
         part,
         targets,
@@ -124,7 +123,8 @@ def run_run(arguments: argparse.Namespace) -> int:
     writer, kept = _writer(path, arguments, chosen, plan, shard)
     results.record = str(path) if path else ""
     progress = Progress(results, len(part), sys.stderr, quiet=arguments.quiet)
-    reviewer = Reviewer(results, part, deviations, compared=_compared(plan, kept.events))
+    compared = arguments.update_baseline or _compared(plan, kept.events)
+    reviewer = Reviewer(results, part, deviations, compared=compared)
     perform(plan, kept.events, reviewer, progress, writer)
     try:
         if arguments.update_baseline:

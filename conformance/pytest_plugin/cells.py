@@ -26,7 +26,7 @@ from conformance.places import data_folder
 from conformance.report.summary import LABELS, cell_findings, replay_command, show_command
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import Target, TargetError, parse_target
-from conformance.verdicts.deviations import Deviation
+from conformance.verdicts.departures import Departures
 from conformance.verdicts.results import SHORTFALLS, Judged, Results, Reviewer
 
 LEFT_OUT = ("not_applicable", "unsupported")
@@ -87,7 +87,7 @@ class Cells:
         return self._workers[target.label]
 
     @cached_property
-    def _deviations(self) -> list[Deviation]:
+    def _deviations(self) -> list[Departures]:
         try:
             return known_deviations(load_corpus())
         except UsageError as error:

@@ -10,7 +10,6 @@ from conformance.answers.mismatch import Mismatch
 from conformance.asking.events import Cell
 from conformance.closing import EXIT_CODES
 from conformance.corpus.cases import CORPUS_VERSION as CORPUS
-from conformance.report.baseline_text import baseline_counts, standing_of
 from conformance.report.difference_blocks import Known
 from conformance.report.difference_json import change_document
 from conformance.report.json_text import dumped
@@ -111,20 +110,20 @@ def _about(results: Results, target: str) -> dict[str, Any] | None:
 
 
 def _baseline(results: Results) -> dict[str, Any] | None:
-    against = results.baseline
-    if against is None:
+    gate = results.gate
+    if gate is None:
         return None
-    counts = baseline_counts(results)
-    return {"file": against.file, "strict_new": against.strict_new, "counts": counts}
+    counts = results.standings()
+    return {"file": gate.baseline.file, "strict_new": gate.strict_new, "counts": counts}
 
 
 def _cell(judged: Judged, results: Results) -> dict[str, Any]:
-    judgement, place, command = judged.judgement, judged.case.place, results.command
+    judgement, place, command = judged, judged.case.place, results.command
     return {
         **_named(judged.cell),
         "title": judged.case.title,
         "verdict": judged.verdict,
-        "baseline": standing_of(results, judged),
+        "baseline": judged.standing,
         "compared": judgement.compared,
         "witnesses": list(judgement.witnesses),
         "mismatches": [_mismatch(mismatch) for mismatch in judgement.mismatches],

@@ -46,7 +46,7 @@ class Known:
     @classmethod
     def of(cls, results: Results) -> Known:
         """What a run knows of its cases."""
-        titles = {judged.cell.case: judged.case.title for judged in results.judged}
+        titles = {judged.cell.case: judged.case.title for judged in results.everything}
         return cls(titles, results.command)
 
     def show(self, cell: Cell) -> str:

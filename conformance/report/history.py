@@ -14,12 +14,10 @@ from conformance.corpus.language.case import MODES, Case
 from conformance.report.difference_blocks import Block, Known, blocks_of
 from conformance.report.markup import code, escaped
 from conformance.report.style import cut
-from conformance.targets.specification import name_of
 from conformance.text import plural
 from conformance.verdicts.changes import REWORDED
-from conformance.verdicts.deviations import Deviation
+from conformance.verdicts.departures import Departures, target_name
 from conformance.verdicts.difference import difference, side_of
-from conformance.verdicts.repeating import unstable_cells
 from conformance.verdicts.results import ORACLE_LABEL, RAN, Judged, Results
 
 HEAD = """\
@@ -62,12 +60,12 @@ class Release:
 
     @cached_property
     def _short(self) -> frozenset[tuple[str, str]]:
-        short = filter(self.results.falls_short_by, self.results.cells)
+        short = (judged for judged in self.results.cells if judged.falls_short)
         return frozenset((judged.cell.case, judged.cell.mode) for judged in short)
 
 
 def history(
-    releases: Sequence[Release], cases: Mapping[str, Case], deviations: Sequence[Deviation]
+    releases: Sequence[Release], cases: Mapping[str, Case], deviations: Sequence[Departures]
 ) -> str:
     """The document: the releases, then version x area, then the changes from each to the next.
 
@@ -96,8 +94,8 @@ def _releases(releases: Sequence[Release]) -> Iterator[str]:
         numbers = [
             *(_passed(_of_mode(release, mode)) for mode in MODES),
             counts.get("known_deviation", 0),
-            sum(map(release.results.falls_short_by, release.results.cells)),
-            len(unstable_cells(release.results)),
+            sum(judged.falls_short for judged in release.results.cells),
+            sum(judged.unstable for judged in release.results.cells),
             sum(cell.target == release.label for cell in release.results.stale),
         ]
         cells = " | ".join(map(str, numbers))
@@ -152,7 +150,7 @@ def _changelog_head() -> Iterator[str]:
 
 
 def _changes(
-    old: Release, new: Release, cases: Mapping[str, Case], deviations: Sequence[Deviation]
+    old: Release, new: Release, cases: Mapping[str, Case], deviations: Sequence[Departures]
 ) -> Iterator[str]:
     found = difference(side_of(old.record), side_of(new.record))
     known = Known({case.id: case.title for case in cases.values()})
@@ -176,13 +174,14 @@ def _changes(
             yield from _block(block, cases[block.first.cell.case])
 
 
-def _reason(block: Block, old: Release, new: Release, deviations: Sequence[Deviation]) -> str:
+def _reason(block: Block, old: Release, new: Release, deviations: Sequence[Departures]) -> str:
     """The deviation that ended or began between the two, or what else the change is."""
     cell = block.first.cell
-    for deviation in deviations:
+    name = target_name(cell.target)
+    lists = (departures for departures in deviations if departures.target == name)
+    for deviation in (entry for departures in lists for entry in departures.entries):
         before, after = (
-            deviation.covers(name_of(release.label), release.version, cell.case, cell.mode)
-            for release in (old, new)
+            deviation.covers(release.version, cell.case, cell.mode) for release in (old, new)
         )
         if before != after:
             turn = f"until {deviation.until}" if before else f"since {deviation.since}"

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 from conformance import __version__
 from conformance.corpus.cases import CORPUS_VERSION
-from conformance.report.baseline_text import standing_of
 from conformance.report.summary import (
     LABELS,
     cell_findings,
@@ -71,7 +70,7 @@ def _outcome(judged: Judged, results: Results) -> Outcome | None:
     """What JUnit calls a cell: a failure where the gate fails, skipped where a baseline excuses."""
     if judged.verdict in FAULTS:
         return OUTCOMES[judged.verdict]
-    if results.falls_short_by(judged):
+    if judged.falls_short:
         return "failure"
     return "skipped" if judged.verdict in OUTCOMES else None
 
@@ -119,7 +118,7 @@ def _testcase(judged: Judged, results: Results) -> Element:
 
 def _what_happened(outcome: Outcome, judged: Judged, results: Results) -> Element:
     findings, command = cell_findings(judged), results.command
-    standing = standing_of(results, judged)
+    standing = judged.standing
     label = f"{standing}, {LABELS[judged.verdict]}" if standing else LABELS[judged.verdict]
     message = f"{label}: {findings[0]}" if findings else label
     if outcome == "skipped":

@@ -129,7 +129,7 @@ class Progress:
         if count > ANNOUNCED:
             self._say("the next ones are counted here and told at the end")
             return
-        mismatches, note = judged.judgement.mismatches, judged.judgement.note
+        mismatches, note = judged.mismatches, judged.note
         why = mismatch_lines(mismatches[0])[0] if mismatches else note
         label = self._style.paint(LABELS[judged.verdict], OF_VERDICT[judged.verdict])
         room = self._width() - columns(LABELS[judged.verdict]) - 2

@@ -13,7 +13,6 @@ from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.asking.events import Cell
 from conformance.text import plural, printable
 from conformance.verdicts.judge import Verdict
-from conformance.verdicts.repeating import unstable_cells
 from conformance.verdicts.results import FAULTS, ORACLE_LABEL, SHORTFALLS, Judged, Results
 
 LABELS: Mapping[Verdict, str] = {
@@ -147,7 +146,7 @@ class Block:
 
     def findings(self, limit: int | None = None) -> list[str]:
         """What differed and what the judge noted, line by line; an indented line explains."""
-        judgement = self.first.judgement
+        judgement = self.first
         found: list[str] = []
         for position, mismatch in enumerate(judgement.mismatches[:limit]):
             found += _lines(mismatch)
@@ -158,10 +157,10 @@ class Block:
 
     def _other_bounds(self, position: int) -> list[str]:
         """The bounds of the modes that have another than the one shown."""
-        shown = self.first.judgement.mismatches[position].bound
+        shown = self.first.mismatches[position].bound
         others = []
         for judged in self.cells[1:]:
-            mismatch = judged.judgement.mismatches[position]
+            mismatch = judged.mismatches[position]
             if mismatch.bound is not None and mismatch.bound != shown:
                 floor = "" if mismatch.floor is None else f", detection floor {mismatch.floor:.1e}"
                 others.append(f"  in {judged.cell.mode}: bound {mismatch.bound:.3g}{floor}")
@@ -190,16 +189,13 @@ def blocks_of(results: Results, cells: Iterable[Judged]) -> list[Block]:
 
 def shortfalls(results: Results) -> list[Block]:
     """How targets fall short, beyond what their baseline says."""
-    return blocks_of(results, filter(results.falls_short_by, results.cells))
+    return blocks_of(results, (judged for judged in results.cells if judged.falls_short))
 
 
 def new_cases(results: Results) -> list[Block]:
     """The shortfalls in cases that the baseline does not know, where they do not count."""
-    against = results.baseline
-    if against is None or against.strict_new:
-        return []
-    new = (judged for judged in results.cells if against.standing(judged) == "new case")
-    return blocks_of(results, new)
+    new = (judged for judged in results.cells if judged.standing == "new case")
+    return blocks_of(results, (judged for judged in new if not judged.falls_short))
 
 
 def faults(results: Results) -> list[Block]:
@@ -209,11 +205,9 @@ def faults(results: Results) -> list[Block]:
 
 def _identity(judged: Judged) -> object:
     """What two cells of a block share: everything but the mode and its bounds."""
-    facts = tuple(
-        (m.kind, m.name, m.path, m.expected, m.got, m.index) for m in judged.judgement.mismatches
-    )
+    facts = tuple((m.kind, m.name, m.path, m.expected, m.got, m.index) for m in judged.mismatches)
     cell = judged.cell
-    return cell.case, cell.target, judged.verdict, judged.judgement.note, facts
+    return cell.case, cell.target, judged.verdict, judged.note, facts
 
 
 # ----- counts -----
@@ -312,8 +306,8 @@ def standings(results: Results) -> list[Standing]:
     compared: Counter[str] = Counter()
     seconded: Counter[str] = Counter()
     for judged in results.cells:
-        compared[judged.cell.target] += judged.judgement.compared
-        seconded[judged.cell.target] += "oracle" in judged.judgement.witnesses
+        compared[judged.cell.target] += judged.compared
+        seconded[judged.cell.target] += "oracle" in judged.witnesses
     return [
         Standing(target, results.counts(target), compared[target], seconded[target])
         for target in results.asked
@@ -369,6 +363,7 @@ def reservations(results: Results) -> list[str]:
     if results.stale:
         count = plural(len(results.stale), "stale cell")
         found.append(f"{count} not judged: the program has changed since the record")
-    for judged in unstable_cells(results):
-        found.append(f"unstable, another answer when asked again: {printable(judged.cell)}")
+    for judged in results.cells:
+        if judged.unstable:
+            found.append(f"unstable, another answer when asked again: {printable(judged.cell)}")
     return found

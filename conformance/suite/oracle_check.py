@@ -37,8 +37,8 @@ def faults_against_oracle(cases: Sequence[Case], answers: dict[str, Answer]) -> 
 
 
 def _disagreement(judged: Judged) -> str:
-    found = [f"{m.where}: got {m.got}, expected {m.expected}" for m in judged.judgement.mismatches]
-    why = judged.judgement.note or "; ".join(found)
+    found = [f"{m.where}: got {m.got}, expected {m.expected}" for m in judged.mismatches]
+    why = judged.note or "; ".join(found)
     return f"the oracle does not agree: {judged.verdict}: {why}"
 
 

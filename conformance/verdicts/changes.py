@@ -26,8 +26,8 @@ from conformance.answers.mismatch import Mismatch, MismatchClass
 from conformance.answers.values import Raised
 from conformance.asking.events import Answered, Cell
 from conformance.targets.specification import name_of
+from conformance.verdicts.findings import ORACLE_LABEL
 from conformance.verdicts.repeating import unstable
-from conformance.verdicts.results import ORACLE_LABEL
 
 ChangeClass: TypeAlias = Literal[
     "implementation changed", "environment changed", "oracle changed", "expectation changed",

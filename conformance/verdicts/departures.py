@@ -1,34 +1,55 @@
-"""Departures: what is known to differ, each with the answer that is given instead."""
+"""Departures: what is known to differ, each with the answer that is given instead.
+
+TensorFlow's documented deviations and the baseline of a user's own target are the same thing: lists
+of departures. A documented one is strict: where it no longer holds, the target falls short. A
+`known` one is what --update-baseline found; nobody has judged it, and what is better is welcome.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Literal, TypeAlias
 
-from conformance.corpus.language.case import Expectation, Place
+from conformance.answers.answer import ENDING, Answer
+from conformance.answers.compare import compare_value, expectation_of, told_by, unexpected_error
+from conformance.answers.literals import LiteralError
+from conformance.answers.mismatch import Mismatch
+from conformance.answers.text import steady, text_of
+from conformance.answers.values import NoneValue
+from conformance.asking.worker import lacking
+from conformance.corpus.language.case import MODES, Case, Expectation, ExpectedNone, Place
+from conformance.targets.specification import name_of
+from conformance.targets.versions import is_between
+from conformance.verdicts.judge import SHORTFALLS, Evidence, Judgement, Verdict, dtypes_named
 
 Kind: TypeAlias = Literal["bug", "change", "limit", "unsupported", "convention", "known"]
-"""`known` is what --update-baseline writes: nobody has judged it, and it is not strict."""
+Standing: TypeAlias = Literal["known", "worse", "better", "new case"]
+"""What a cell is beside a baseline; a cell of which nothing is to be said has no standing."""
+
+WARNING = "(the warning)"
+"""The name under which a departure says, by None, that a declared warning is not given."""
+EXIT = re.compile(r"ended (?:by signal (?P<signal>\w+)|with exit code (?P<code>\d+))")
 
 
 @dataclass(frozen=True)
 class Departure:
     """What a target answers instead in some cases and modes, from version `since` to `until`.
 
-    Both versions are included; "2.21" as `until` covers 2.21.1, and as `since` it does not cover
-    2.21.0rc0; an empty one is no bound. `answer` is what the target gives for the names that
-    depart; the other names conform. `ends` is how the process ended instead: `crash SIGSEGV`,
-    `timeout` or `exit 3`. `undefined` says that the target reads memory that is not its own: any
-    answer, a crash included, and even a right one, is covered. An `unsupported` departure may
-    leave all three out: then any error of the departing names is covered.
+    Both versions are included; an empty one is no bound. `answer` is what the target gives for the
+    names that depart; the other names conform. `ends` is how the process ended instead: `crash
+    SIGSEGV`, `exit 3` or `timeout`. `undefined` says that the target reads memory that is not its
+    own: any answer, a crash included, and even a right one, is covered. An `unsupported` departure
+    may leave all three out: then any error of the departing names is covered.
 
     `right` says who is right, `reason` why, `link` leads to the issue; `first_seen` and
     `last_seen` are a date and the version of the target.
     """
 
     name: str
-    target: str
     cases: tuple[str, ...]
     modes: tuple[str, ...]
     kind: Kind
@@ -43,3 +64,290 @@ class Departure:
     link: str = ""
     first_seen: str = ""
     last_seen: str = ""
+
+    def covers(self, version: str, case_id: str, mode: str) -> bool:
+        """Whether it speaks of this cell; what is bounded, never of a version without order."""
+        return (
+            mode in self.modes
+            and any(fnmatchcase(case_id, pattern) for pattern in self.cases)
+            and (not (self.since or self.until) or self._is_of(version))
+        )
+
+    def _is_of(self, version: str) -> bool:
+        return is_between(self.since or "0", version, self.until or "999999")
+
+    def holds(self, judgement: Judgement, evidence: Evidence) -> bool:
+        """Whether the cell answers exactly what this says, and conforms everywhere else.
+
+        Errors: LiteralError where what this says cannot be an answer.
+        """
+        if self.ends or judgement.verdict in ("crash", "timeout"):
+            return self.ends == end_of(evidence.answer)
+        if judgement.verdict == "unsupported":
+            return self.kind == "unsupported"
+        if self.kind == "unsupported" and not self.answer:
+            return all(mismatch.kind == "error" for mismatch in judgement.mismatches)
+        case, answer, program = evidence.case, evidence.answer, evidence.program
+        departing = {_departing(mismatch, case) for mismatch in judgement.mismatches}
+        if departing - self.answer.keys() or (WARNING in departing) != (WARNING in self.answer):
+            return False
+        if ENDING not in self.answer and unexpected_error(answer, program):
+            return False
+        told = {**told_by(answer, program), ENDING: answer.observed(ENDING), WARNING: NoneValue()}
+        oracle = told_by(evidence.oracle, program) if evidence.oracle else {}
+        dtypes = dtypes_named(case) if evidence.oracle else None
+        return not any(
+            compare_value(
+                expected, told[name], evidence.bounds, oracle=oracle.get(name), dtypes=dtypes
+            ).mismatches
+            for name, expected in self.answer.items()
+            if name in told
+        )
+
+    @property
+    def was(self) -> str:
+        """What it says of the answer, in one line: `g: [2.5, 6.5] (float32)`."""
+        if self.undefined or self.ends:
+            return self.ends or "undefined"
+        told = (f"{name}: {text_of(expected)}" for name, expected in self.answer.items())
+        return "; ".join(told) or ("any error" if self.kind == "unsupported" else "conforms")
+
+    def __str__(self) -> str:
+        """`bug, it is doubled (https://...; deviations/tensorflow.yaml:3:5 $....)`."""
+        return f"{self.kind}, {self.reason} ({self.link}; {self.place})"
+
+
+@dataclass(frozen=True)
+class Departures:
+    """The departures of one target that a file lists; `target` is named as target_name does.
+
+    A baseline also says what the target declared as lacking, and which cases it was asked.
+    """
+
+    target: str
+    entries: tuple[Departure, ...] = ()
+    introduction: str = ""
+    lacks: tuple[str, ...] = ()
+    asked: frozenset[str] = frozenset()
+    file: str = ""
+
+    def covering(self, version: str, case_id: str, mode: str) -> list[Departure]:
+        """The entries that speak of a cell."""
+        by_case, by_pattern = self._sorted
+        near = (*by_case.get(case_id, ()), *by_pattern)
+        return [entry for entry in near if entry.covers(version, case_id, mode)]
+
+    @cached_property
+    def _sorted(self) -> tuple[dict[str, list[Departure]], list[Departure]]:
+        """The entries by the case that they name, and those that name cases by a pattern."""
+        by_case: dict[str, list[Departure]] = {}
+        by_pattern = []
+        for entry in self.entries:
+            if any(character in pattern for pattern in entry.cases for character in "*?["):
+                by_pattern.append(entry)
+                continue
+            for case_id in entry.cases:
+                by_case.setdefault(case_id, []).append(entry)
+        return by_case, by_pattern
+
+    def lent_to(self, label: str) -> Departures:
+        """The same list for another target, whose own version says which entries hold."""
+        return replace(self, target=target_name(label))
+
+
+def target_name(label: str) -> str:
+    """What a list of departures calls a target, wherever it is and of any version.
+
+    >>> target_name("./build/tape.py")
+    'tape.py'
+    """
+    return name_of(label).rpartition("/")[2]
+
+
+def end_of(answer: Answer) -> str:
+    """How the process ended that should have answered: `crash SIGSEGV`, `exit 3`, `timeout`."""
+    if answer.outcome != "crash":
+        return "timeout" if answer.outcome == "timeout" else ""
+    how = re.split(r"[;:]", answer.detail)[0]
+    known = EXIT.match(how)
+    if known and known["code"]:
+        return f"exit {known['code']}"
+    return f"crash {known['signal'] if known else steady(how)}".strip()
+
+
+def _departing(mismatch: Mismatch, case: Case) -> str:
+    """The name under which a departure speaks of what a mismatch is about."""
+    if mismatch.kind == "warning":
+        return WARNING
+    return mismatch.name if mismatch.name in case.observed else ENDING
+
+
+# ----- documented departures: strict -----
+
+
+def apply(
+    judgement: Judgement, covering: Iterable[Departure], evidence: Evidence
+) -> tuple[Judgement, Departure | None]:
+    """A judgement in the light of the documented departures that cover the cell, and of which one.
+
+    fail (or unsupported, for that kind), crash or timeout with exactly the documented answer:
+    `known_deviation`. pass: `unexpected_pass`, because the target conforms after all. Another
+    departure keeps its verdict, and the note says so. Any other verdict stays as it is.
+    """
+    strict = [departure for departure in covering if departure.kind != "known"]
+    if not strict:
+        return judgement, None
+    undefined = [departure for departure in strict if departure.undefined]
+    if undefined and judgement.verdict in ("pass", "fail", "crash", "timeout"):
+        return _noted(judgement, "known_deviation", "undefined:", undefined)
+    if judgement.verdict == "pass":
+        return _noted(judgement, "unexpected_pass", "conforms, but", strict)
+    if judgement.verdict not in ("fail", "unsupported", "crash", "timeout"):
+        return judgement, None
+    faults = []
+    for departure in strict:
+        try:
+            if departure.holds(judgement, evidence):
+                return _noted(judgement, "known_deviation", "documented:", [departure])
+        except LiteralError as fault:
+            faults.append(f"{departure.place}: {fault}")
+    if judgement.verdict != "fail":
+        return judgement, None
+    lead = "; ".join([*faults, judgement.note, "departs differently from"]).strip("; ")
+    return _noted(judgement, "fail", lead, strict)
+
+
+def _noted(
+    judgement: Judgement, verdict: Verdict, lead: str, covering: Sequence[Departure]
+) -> tuple[Judgement, Departure]:
+    note = f"{lead} {' | '.join(map(str, covering))}"
+    return replace(judgement, verdict=verdict, note=note), covering[0]
+
+
+# ----- the baseline: what is worse fails -----
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The baseline that a run is held against, and the version of its target.
+
+    With `strict_new` a shortfall in a case that the baseline does not know fails the gate too.
+    """
+
+    baseline: Departures
+    strict_new: bool = False
+
+    def standing(
+        self, judgement: Judgement, evidence: Evidence, version: str
+    ) -> tuple[Standing | None, Departure | None]:
+        """What a cell is beside the baseline, and the entry that speaks of it."""
+        case, mode = evidence.case, evidence.mode
+        covering = self.baseline.covering(version, case.id, mode)
+        entry = next((entry for entry in covering if entry.kind == "known"), None)
+        asked = case.id in self.baseline.asked
+        if judgement.verdict in SHORTFALLS:
+            if entry and _same(entry, judgement, evidence):
+                return "known", entry
+            return ("worse" if asked else "new case"), entry
+        if entry:
+            conforms = ("pass", "unsupported", "not_applicable", "known_deviation")
+            return ("better" if judgement.verdict in conforms else None), entry
+        lost = judgement.verdict == "unsupported" and asked
+        lost = lost and not lacking(evidence.program, mode, self.baseline.lacks)
+        return ("worse" if lost else None), None
+
+    def fails(self, standing: Standing | None) -> bool:
+        """Whether the gate fails for a cell of this standing."""
+        return standing == "worse" or (standing == "new case" and self.strict_new)
+
+
+def _same(entry: Departure, judgement: Judgement, evidence: Evidence) -> bool:
+    try:
+        return entry.holds(judgement, evidence)
+    except LiteralError:  # an entry that was edited by hand
+        return False
+
+
+def updated(
+    baseline: Departures,
+    found: Iterable[tuple[Judgement, Evidence]],
+    cases: Sequence[str],
+    lacks: Iterable[str],
+    seen: str,
+) -> Departures:
+    """The baseline that says what these cells say, of a corpus of these `cases`.
+
+    An entry that is still the same failure keeps when it was `first_seen`, and what the user wrote
+    into it. A known failure goes only where its cell ran; documented departures stay.
+    """
+    entries = dict(_known(baseline, cases))
+    for judgement, evidence in found:
+        cell = evidence.case.id, evidence.mode
+        old = entries.pop(cell, None)
+        if judgement.verdict in SHORTFALLS:
+            same = old and _same(old, judgement, evidence)
+            kept = replace(old, last_seen=seen) if old and same else None
+            entries[cell] = kept or _entry(judgement, evidence, seen)
+    documented = tuple(entry for entry in baseline.entries if entry.kind != "known")
+    names = tuple(sorted(set(lacks)))
+    known = tuple(_merged(entries))
+    return replace(baseline, entries=documented + known, lacks=names, asked=frozenset(cases))
+
+
+def _known(
+    baseline: Departures, cases: Sequence[str]
+) -> Iterator[tuple[tuple[str, str], Departure]]:
+    """The known failures of a baseline, cell by cell."""
+    for entry in baseline.entries:
+        if entry.kind == "known":
+            for case_id in cases:
+                if any(fnmatchcase(case_id, pattern) for pattern in entry.cases):
+                    yield from (((case_id, mode), entry) for mode in entry.modes)
+
+
+def _entry(judgement: Judgement, evidence: Evidence, seen: str) -> Departure:
+    """The known departure of a cell that falls short: the whole answer of what departs."""
+    answer: dict[str, Expectation] = {}
+    if evidence.answer.outcome == "answered":
+        names = {_departing(mismatch, evidence.case) for mismatch in judgement.mismatches}
+        told = told_by(evidence.answer, evidence.program)
+        answer = {name: expectation_of(value) for name, value in told.items() if name in names}
+        if WARNING in names:
+            answer[WARNING] = ExpectedNone()
+        error = evidence.answer.error
+        if error is not None and error not in told.values():
+            answer[ENDING] = expectation_of(error)
+    return Departure(
+        name="",
+        cases=(),
+        modes=(),
+        kind="known",
+        place=evidence.case.place,
+        answer=answer,
+        ends=end_of(evidence.answer),
+        first_seen=seen,
+        last_seen=seen,
+    )
+
+
+def _merged(entries: Mapping[tuple[str, str], Departure]) -> Iterator[Departure]:
+    """One entry for the modes of a case that know the same failure, named after the case."""
+    by_case: dict[str, list[Departure]] = {}
+    for (case_id, mode), entry in sorted(entries.items(), key=_order):
+        found = by_case.setdefault(case_id, [])
+        alone = replace(entry, name=case_id, cases=(case_id,), modes=(mode,))
+        for position, other in enumerate(found):
+            if replace(alone, modes=other.modes, place=other.place) == other:
+                found[position] = replace(other, modes=(*other.modes, mode))
+                break
+        else:
+            found.append(alone)
+    for found in by_case.values():
+        for entry in found:
+            suffix = f" in {', '.join(entry.modes)}" if len(found) > 1 else ""
+            yield replace(entry, name=f"{entry.name}{suffix}")
+
+
+def _order(item: tuple[tuple[str, str], Departure]) -> tuple[str, int]:
+    (case_id, mode), _ = item
+    return case_id, MODES.index(mode)

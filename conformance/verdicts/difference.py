@@ -14,7 +14,7 @@ from conformance.closing import Word
 from conformance.corpus.language.case import MODES
 from conformance.targets.specification import name_of
 from conformance.verdicts.changes import CLASSES, KINDS, Change, ChangeClass, Told, change_of
-from conformance.verdicts.results import ORACLE_LABEL, Results
+from conformance.verdicts.findings import ORACLE_LABEL, Findings
 
 Key: TypeAlias = tuple[str, str, str]
 
@@ -113,7 +113,7 @@ def difference(old: Side, new: Side) -> Difference:
     return Difference(old, new, pairs, tuple(sorted(found, key=_order)), compared)
 
 
-def changes_between_versions(results: Results) -> Iterator[Difference]:
+def changes_between_versions(results: Findings) -> Iterator[Difference]:
     """The changes from each version of a target to the next, in the order they were asked for.
 
     One run asks all versions for the same cases: what one of them alone has is no change.
@@ -129,10 +129,10 @@ def changes_between_versions(results: Results) -> Iterator[Difference]:
                 yield replace(found, changes=tuple(both))
 
 
-def _side_of(results: Results, label: str) -> Side:
+def _side_of(results: Findings, label: str) -> Side:
     answers = [
-        Answered(judged.cell, judged.lowered.hash, judged.answer)
-        for judged in results.judged
+        Answered(judged.cell, judged.program, judged.answer)
+        for judged in results.everything
         if judged.cell.target == label
     ]
     about = {label: results.targets.get(label, {})}

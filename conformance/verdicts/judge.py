@@ -9,7 +9,7 @@ value; a documented choice (`any_of`), an error and a warning bind by their decl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -18,7 +18,7 @@ from conformance.answers.compare import Declared, Facts, compare, told_by
 from conformance.answers.literals import LiteralError
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.tolerances import Bounds, bounds_for
-from conformance.corpus.language.case import Case, Expectation, ExpectedOracle
+from conformance.corpus.language.case import Case, ExpectedOracle
 from conformance.corpus.language.lowering import Lowered
 from conformance.text import clean
 
@@ -35,6 +35,12 @@ OF_OUTCOME: dict[Outcome, Verdict] = {
     "not_applicable": "not_applicable",
     "not_run": "not_run",
 }
+SHORTFALLS: tuple[Verdict, ...] = ("fail", "crash", "timeout", "unexpected_pass")
+"""The verdicts by which a target falls short."""
+FAULTS: tuple[Verdict, ...] = ("bad_case", "error")
+"""The verdicts that say that the suite, the oracle or an adapter is at fault."""
+RAN: tuple[Verdict, ...] = ("pass", "known_deviation", *SHORTFALLS, *FAULTS)
+
 DTYPE_NAMES = re.compile(r"\b(?:b?float(?:16|32|64)|complex(?:64|128)|u?int(?:8|16|32|64))\b")
 ALIASES = {"double": "float64", "half": "float16", "np": "float64"}
 PARTS = (("float32", "complex64"), ("float64", "complex128"))
@@ -74,17 +80,17 @@ class Evidence:
         """How far a float may be off in this mode, for a program of this length."""
         return bounds_for(self.mode, self.program.operations)
 
-    def declared(self, departing: Mapping[str, Expectation] | None = None) -> Declared:
+    @property
+    def declared(self) -> Declared:
         """What the case declares of the mode, with what the oracle says beside it.
 
-        With the answers of `departing` names in the place of the case's, the oracle's own values do
-        not bind. Without an oracle the target is the oracle, which gives literals their dtype.
+        Without an oracle the target is the oracle, which gives literals their dtype itself.
         """
         case, program = self.case, self.program
-        expectations = {**case.expectations_in(self.mode), **(departing or {})}
+        expectations = case.expectations_in(self.mode)
         if self.oracle is None:
             return Declared(expectations, program, warns=case.warns)
-        seconded = () if departing else expectations.keys() - self.overridden
+        seconded = expectations.keys() - self.overridden
         told = told_by(self.oracle, program)
         return Declared(expectations, program, told, seconded, dtypes_named(case), case.warns)
 
@@ -115,14 +121,14 @@ def judge(evidence: Evidence) -> Judgement:
 
 
 def _by_declaration(evidence: Evidence) -> Judgement:
-    facts = compare(evidence.answer, evidence.declared(), evidence.bounds)
+    facts = compare(evidence.answer, evidence.declared, evidence.bounds)
     if facts.unspoken and not facts.compared:
         return Judgement("not_applicable", note="the oracle is the only witness of this case")
     return _judgement(facts, facts.notes)
 
 
 def _by_both(evidence: Evidence, oracle: Answer) -> Judgement:
-    facts = compare(evidence.answer, evidence.declared(), evidence.bounds)
+    facts = compare(evidence.answer, evidence.declared, evidence.bounds)
     if facts.unspoken:
         return Judgement("bad_case", note="; ".join(facts.notes))
     silent = [f"the oracle has no answer: {oracle.outcome}"] if oracle.outcome != "answered" else []

@@ -11,10 +11,11 @@ from conformance.asking.ask import ask
 from conformance.asking.events import Answered, Cell
 from conformance.corpus.language.case import Case, ExpectedAnyOf
 from conformance.targets.specification import Target, name_of
-from conformance.verdicts.results import RAN, Judged, Results
+from conformance.verdicts.findings import Finding, Findings
+from conformance.verdicts.judge import RAN
 
 
-def suspects(results: Results) -> set[Cell]:
+def suspects(results: Findings) -> set[Cell]:
     """The cells whose answer may not be the same each time, and that are not repeated yet.
 
     Those are the cells that do not plainly pass, those with several allowed answers, and those
@@ -25,7 +26,7 @@ def suspects(results: Results) -> set[Cell]:
         for judged in results.cells
         if judged.verdict in RAN and (judged.verdict != "pass" or _has_choice(judged))
     }
-    by_name: dict[tuple[str, str, str], Judged] = {}
+    by_name: dict[tuple[str, str, str], Finding] = {}
     for judged in results.cells:
         cell = judged.cell
         key = (cell.case, name_of(cell.target), cell.mode)
@@ -36,7 +37,7 @@ def suspects(results: Results) -> set[Cell]:
     return found - results.repeats.keys()
 
 
-def _has_choice(judged: Judged) -> bool:
+def _has_choice(judged: Finding) -> bool:
     expectations = judged.case.expectations_in(judged.cell.mode).values()
     return any(isinstance(expected, ExpectedAnyOf) for expected in expectations)
 
@@ -44,15 +45,6 @@ def _has_choice(judged: Judged) -> bool:
 def unstable(first: Answer, repeats: Sequence[Answered], mode: str) -> bool:
     """Whether a cell's answer was another one when it was asked again."""
     return any(difference_of(first, again.answer, mode) for again in repeats)
-
-
-def unstable_cells(results: Results) -> list[Judged]:
-    """The cells of a run that did not answer the same each time, in order."""
-    return [
-        judged
-        for judged in results.cells
-        if unstable(judged.answer, results.repeats.get(judged.cell, ()), judged.cell.mode)
-    ]
 
 
 def repetitions(

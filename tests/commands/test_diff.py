@@ -11,9 +11,9 @@ import pytest
 from conformance.answers.answer import Answer
 from conformance.answers.values import Raised
 from conformance.cli import main
-from tests.asking.making_sides import ABOUT, cell, side, written
 from tests.cases import make_corpus
 from tests.conftest import Program
+from tests.verdicts.making_sides import ABOUT, cell, side, written
 
 BROKEN = Path(__file__).parent.parent / "broken"
 CASE = "basics/squares/square"

@@ -125,7 +125,7 @@ def test_a_run_that_is_not_whole_writes_no_baseline(
 def test_usage(gate: Program, gradconf: Program, tmp_path: Path, words, message: str) -> None:
     gate("--update-baseline")
     text = (tmp_path / "known.yaml").read_text()
-    (tmp_path / "renamed.yaml").write_text(text.replace("squares/square:", "squares/sqare:"))
+    (tmp_path / "renamed.yaml").write_text(text.replace("squares/square]", "squares/sqare]"))
     done = gradconf(*words, "--corpus", "cases", "-q")
     assert (done.returncode, last_line(done.stderr)) == (2, "usage")
     assert message in done.stderr

@@ -72,7 +72,7 @@ def test_any_reply_is_an_answer_that_is_judged_and_kept(
     found = judged(case, mode, answer)
     assert found.verdict in ("pass", "fail", "error", "not_applicable")
     if found.verdict == "fail":
-        assert found.judgement.mismatches
+        assert found.mismatches
     if answer.outcome == "adapter_error" and mode not in case.not_applicable:
         assert found.verdict == "error"
     by_oracle = judged(case, "eager", answers()[number].answer, answer)

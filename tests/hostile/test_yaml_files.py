@@ -1,4 +1,4 @@
-"""Hostile deviations and baselines: read, or refused with a place for every fault."""
+"""Hostile lists of departures: read, or refused with a place for every fault."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.corpus.language.document import CaseFileError
-from conformance.verdicts.baseline import Baseline
-from conformance.verdicts.baseline_file import read_baseline, text_of, write_baseline
-from conformance.verdicts.deviation_file import load_deviations
-from conformance.verdicts.deviations import Deviation
+from conformance.verdicts.departure_file import (
+    read_departures,
+    read_folder,
+    text_of,
+    write_departures,
+)
 
 from .documents import UNHURRIED, cases, changed
 
-DEVIATIONS: dict[str, Any] = {
+DEPARTURES: dict[str, Any] = {
     "introduction": "What tape gets wrong.",
-    "deviations": {
+    "target": "tape.py",
+    "lacks": ["nn"],
+    "departures": {
         "slices_are_dense": {
             "cases": ["hostile/answers/slices", "hostile/*/scalars"],
             "modes": ["eager", "graph"],
@@ -42,23 +46,24 @@ DEVIATIONS: dict[str, Any] = {
             "reason": "the class has changed",
             "link": "https://example.org/2",
         },
-    },
-}
-BASELINE: dict[str, Any] = {
-    "baseline": 1,
-    "target": "tape.py",
-    "lacks": ["nn"],
-    "known": {
-        "hostile/answers/slices": {
-            "eager": {
-                "verdict": "fail",
-                "class": "none",
-                "answer": ["g: None", "and 3 more"],
-                "first_seen": "2026-01-31, version 0.3",
-                "last_seen": "2026-02-28",
-                "reason": "not done yet",
-            }
-        }
+        "known": {
+            "cases": ["hostile/answers/errors"],
+            "modes": ["graph"],
+            "answer": {
+                "first": {"data": "AACAPwAAAEA=", "dtype": "float32", "shape": [2]},
+                "second": {"raised": "ValueError", "message": "no"},
+            },
+            "ends": {"raised": "TypeError", "message": "at the end"},
+            "kind": "known",
+            "first_seen": "2026-01-31, version 0.3",
+            "last_seen": "2026-02-28",
+        },
+        "dies": {
+            "cases": ["hostile/answers/slices"],
+            "modes": ["xla"],
+            "ends": {"crash": "SIGSEGV"},
+            "kind": "known",
+        },
     },
     "asked": {"hostile/answers": ["slices", "errors"]},
 }
@@ -89,35 +94,16 @@ endings = st.just("") | st.sampled_from(HOSTILE_TEXT)
 
 
 @UNHURRIED
-@given(document=changed(DEVIATIONS), ending=endings)
-def test_changed_deviations_are_read_or_refused(tmp_path: Path, document: Any, ending: str) -> None:
-    written(document, tmp_path / "tape.yaml", ending)
+@given(document=changed(DEPARTURES), ending=endings)
+def test_a_changed_list_is_read_or_refused(tmp_path: Path, document: Any, ending: str) -> None:
+    path = written(document, tmp_path / "tape.yaml", ending)
     try:
-        found = load_deviations(tmp_path, cases())
+        (found,) = read_folder(tmp_path, cases())
     except CaseFileError as error:
         check_faults(error, "tape.yaml")
         return
-    for deviation in found:
-        assert isinstance(deviation, Deviation)
-        assert deviation.target == "tape"
-        assert deviation.modes
-        assert any(
-            deviation.covers("tape", deviation.since, case.id, deviation.modes[0])
-            for case in cases()
-        )
-
-
-@UNHURRIED
-@given(document=changed(BASELINE), ending=endings)
-def test_a_changed_baseline_is_read_or_refused(tmp_path: Path, document: Any, ending: str) -> None:
-    path = written(document, tmp_path / "known.yaml", ending)
-    corpus = [case.id for case in cases()]
-    try:
-        baseline = read_baseline(path, corpus)
-    except CaseFileError as error:
-        check_faults(error, "known.yaml")
-        return
-    assert isinstance(baseline, Baseline)
-    assert {case for case, _ in baseline.entries} <= set(corpus)
-    write_baseline(path, baseline)
-    assert text_of(read_baseline(path, corpus)) == text_of(baseline)
+    for entry in found.entries:
+        version = entry.since or "1"
+        assert any(entry in found.covering(version, case.id, entry.modes[0]) for case in cases())
+    write_departures(path, found)
+    assert text_of(read_departures(path, cases())) == text_of(found)

@@ -10,8 +10,8 @@ from conformance.asking.events import Answered, Cell, TargetFailed, TargetReady
 from conformance.corpus.language.case import ExpectedTensor, Place
 from conformance.corpus.language.loader import load_text
 from conformance.corpus.language.lowering import lower
-from conformance.verdicts.deviations import Deviation
-from conformance.verdicts.results import Results, Reviewer
+from conformance.verdicts.departures import Departure, Departures
+from conformance.verdicts.findings import Findings, Reviewer
 
 MODES = ("eager", "graph", "xla")
 ABOUT = {"version": "2.21.0", "python": "3.11.7", "numpy": "2.4.6", "platform": "Linux x86_64"}
@@ -63,19 +63,20 @@ def cases_named(*names, title="The gradient of a square is twice its argument", 
 
 
 def deviation(case_id, *, answer=(2.0, 6.5), modes=MODES, target="tensorflow"):
-    return Deviation(
-        target=target,
+    entry = Departure(
+        name="squares",
         cases=(case_id,),
         modes=modes,
         since="2.0",
         until="3",
         answer={"g": ExpectedTensor(answer)},
         kind="bug",
-        who="gradconf",
+        right="gradconf",
         reason="squares are rounded up",
         link="https://example.org/1",
-        place=Place("deviations/tensorflow.yaml", 3, 1, "$.deviations.squares"),
+        place=Place("deviations/tensorflow.yaml", 3, 1, "$.departures.squares"),
     )
+    return Departures(target, (entry,))
 
 
 def results_from(answers, *, oracle=RIGHT, modes=MODES, failed=(), deviations=(), **changes):
@@ -83,7 +84,7 @@ def results_from(answers, *, oracle=RIGHT, modes=MODES, failed=(), deviations=()
     names = list(dict.fromkeys(name for by_case in answers.values() for name in by_case))
     cases = {case.id.rsplit("/", 1)[1]: case for case in cases_named(*names)} if names else {}
     asked = {target: modes_of(target, modes) for target in answers}
-    results = Results(asked, ("run",), **{"complete": True, **changes})
+    results = Findings(asked, ("run",), **{"complete": True, **changes})
     reviewer = Reviewer(results, cases.values(), deviations)
     for event in events(answers, cases, oracle, modes, failed):
         list(reviewer.add(event))

@@ -17,7 +17,7 @@ from conformance.verdicts.changes import CLASSES
 from conformance.verdicts.difference import difference
 from tests.answers.strategies import OBSERVATIONS, UNHURRIED
 from tests.answers.wire import NONE, answered, error, listing, tensor
-from tests.asking.making_sides import ABOUT, cell, side
+from tests.verdicts.making_sides import ABOUT, cell, side
 
 from .making import LOST, RIGHT, WRONG, results_from
 from .test_formats import FORBIDDEN, HOSTILE

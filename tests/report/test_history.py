@@ -12,7 +12,7 @@ from conformance.asking.record import read_record
 from conformance.corpus.language.case import Case, ExpectedNone, Place
 from conformance.corpus.language.loader import load_text
 from conformance.report.history import Release, history
-from conformance.verdicts.deviations import Deviation
+from conformance.verdicts.departures import Departure, Departures
 from conformance.verdicts.results import results_of
 from tests.cases import SQUARE, make_corpus
 from tests.commands.versions import RIGHT, keep_ready
@@ -106,19 +106,20 @@ def test_records_without_a_version_are_refused(gradconf: Program, records: Path)
 
 def test_a_change_stands_under_the_deviation_that_explains_it(records: Path) -> None:
     cases = cases_of(SQUARE)
-    deviation = Deviation(
-        target="tensorflow",
+    entry = Departure(
+        name="squares",
         cases=("basics/squares/square",),
         modes=("eager",),
         since="2.5",
         until="2.8",
         answer={"g": ExpectedNone()},
         kind="bug",
-        who="the guide",
+        right="the guide",
         reason="squares had *no* gradient",
         link="https://example.org/1",
-        place=Place("deviations/tensorflow.yaml", 3, 1, "$.deviations.squares"),
+        place=Place("deviations/tensorflow.yaml", 3, 1, "$.departures.squares"),
     )
+    deviation = Departures("tensorflow", (entry,))
     releases = []
     for version in VERSIONS:
         record = read_record(records / f"{version}.jsonl.gz")

@@ -1,4 +1,4 @@
-"""Evidence made by hand: a case, an answer and the oracle's, for a program that is only counted."""
+"""Evidence and departures made by hand, for a program that is only counted."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from typing import Any
 
 from conformance.answers.answer import Answer
 from conformance.answers.wire import value_of
-from conformance.corpus.language.case import Case
-from conformance.corpus.language.lowering import Lowered
+from conformance.corpus.language.case import Case, ExpectedTensor
+from conformance.verdicts.departures import Departure
 from conformance.verdicts.judge import Evidence
+from tests.answers.strategies import OBSERVATIONS
+from tests.answers.wire import PLACE, program
+
+VALUES = OBSERVATIONS.map(value_of)
+"""Every value that a target can give."""
 
 
 def evidence(
@@ -20,18 +25,22 @@ def evidence(
     operations: int = 1,
     dependencies: Mapping[str, frozenset[str]] | None = None,
 ) -> Evidence:
-    program = Lowered("", "", (), case.observed)
-    vars(program).update(operations=operations, dependencies=dependencies or {})
-    return Evidence(case, mode, typed(answer), typed(oracle) if oracle else None, program)
+    return Evidence(case, mode, answer, oracle, program(case, operations, dependencies))
 
 
-def typed(answer: Answer) -> Answer:
-    """An answer whose values may be written as they stand on the wire."""
-    values = {name: _value(value) for name, value in answer.observations.items()}
-    error = None if answer.error is None else _value(answer.error)
-    warnings, detail = tuple(answer.warnings), answer.detail
-    return Answer(answer.outcome, values, error, warnings, detail, answer.seconds)
-
-
-def _value(written: Any) -> Any:
-    return value_of(written) if isinstance(written, dict) else written
+def departure(**changes: Any) -> Departure:
+    """A documented bug, but for these changes."""
+    given: dict[str, Any] = {
+        "name": "doubled",
+        "cases": ("area/topic/*",),
+        "modes": ("eager", "graph"),
+        "kind": "bug",
+        "place": PLACE,
+        "since": "2.8",
+        "until": "2.15",
+        "answer": {"g": ExpectedTensor(7.0)},
+        "right": "the documentation",
+        "reason": "it is doubled",
+        "link": "https://example.org/1",
+    }
+    return Departure(**{**given, **changes})

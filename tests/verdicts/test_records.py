@@ -40,15 +40,15 @@ def text_of(results: Iterable[tuple[str, Results]]) -> str:
     lines = []
     versions: dict[str, list[str]] = defaultdict(list)
     for version, found in results:
-        verdicts = Counter((cell.cell.target, cell.verdict) for cell in found.judged)
+        verdicts = Counter((cell.cell.target, cell.verdict) for cell in found.everything)
         counts = (f"{count} {' '.join(key)}" for key, count in sorted(verdicts.items()))
-        facts = sum(cell.judgement.compared for cell in found.judged)
-        both = sum(cell.judgement.witnesses == ("declared", "oracle") for cell in found.judged)
+        facts = sum(cell.compared for cell in found.everything)
+        both = sum(cell.witnesses == ("declared", "oracle") for cell in found.everything)
         lines.append(
             f"{version}: {found.word}; {', '.join(counts)}; {facts} facts compared, "
             f"{both} cells by both witnesses, {len(found.stale)} stale"
         )
-        for cell in found.judged:
+        for cell in found.everything:
             if cell.verdict != "pass":
                 label = cell.cell.target.partition("==")[0]
                 where = f"{cell.cell.case} [{label}:{cell.cell.mode}] {cell.verdict}"

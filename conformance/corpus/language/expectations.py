@@ -71,6 +71,8 @@ class _Reader:
         if node.value is None:
             return ExpectedNone()
         if node.value == ORACLE:
+            if "seen" in self.forms:
+                self.faults.add(node, "oracle is no answer: write what the target gives")
             return ExpectedOracle()
         if not isinstance(node.value, dict):
             return ExpectedTensor(self.number(node, None))

@@ -9,7 +9,7 @@ import pytest
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, TargetReady
 from conformance.corpus.language.loader import load_text
-from conformance.verdicts.results import ORACLE_LABEL, Results, Reviewer
+from conformance.verdicts.findings import ORACLE_LABEL, Findings, Reviewer
 from tests.asking.making import TEXT
 
 CASES = load_text(TEXT)
@@ -31,7 +31,7 @@ def of_tape(answers: list[Answered]) -> list[Answered]:
 def test_a_cell_is_judged_when_both_witnesses_are_heard(
     oracle: list[Answered], oracle_first: bool
 ) -> None:
-    reviewer = Reviewer(Results({TAPE: ("eager",)}), CASES, [])
+    reviewer = Reviewer(Findings({TAPE: ("eager",)}), CASES, [])
     events = [*oracle, *of_tape(oracle)] if oracle_first else [*of_tape(oracle), *oracle]
     judged = [found for event in events for found in reviewer.add(event)]
     assert {(found.cell.target, found.verdict) for found in judged} == {
@@ -42,7 +42,7 @@ def test_a_cell_is_judged_when_both_witnesses_are_heard(
 
 
 def test_a_cell_that_the_oracle_never_answered_has_no_verdict(oracle: list[Answered]) -> None:
-    results = Results({TAPE: ("eager",)}, complete=True)
+    results = Findings({TAPE: ("eager",)}, complete=True)
     reviewer = Reviewer(results, CASES, [])
     list(reviewer.add(TargetReady(TAPE, {"version": "1"})))
     assert [found for event in of_tape(oracle) for found in reviewer.add(event)] == []
@@ -51,7 +51,7 @@ def test_a_cell_that_the_oracle_never_answered_has_no_verdict(oracle: list[Answe
 
 
 def test_cells_stand_by_target_case_and_mode(oracle: list[Answered]) -> None:
-    results = Results({TAPE: ("graph", "eager"), "other": ("eager",)})
+    results = Findings({TAPE: ("graph", "eager"), "other": ("eager",)})
     reviewer = Reviewer(results, CASES, [])
     asked = [(TAPE, "graph"), ("other", "eager"), (TAPE, "eager")]
     for event in [*oracle[::-1]]:
@@ -69,9 +69,9 @@ def test_cells_stand_by_target_case_and_mode(oracle: list[Answered]) -> None:
 def test_observations_are_kept_where_they_are_compared_later(
     oracle: list[Answered], compared: bool
 ) -> None:
-    results = Results({ORACLE_LABEL: ("eager",)})
+    results = Findings({ORACLE_LABEL: ("eager",)})
     reviewer = Reviewer(results, CASES, [], compared=compared)
     for event in oracle:
         list(reviewer.add(event))
-    assert {found.verdict for found in results.judged} == {"pass"}
-    assert {bool(found.answer.observations) for found in results.judged} == {compared}
+    assert {found.verdict for found in results.everything} == {"pass"}
+    assert {bool(found.answer.observations) for found in results.everything} == {compared}

@@ -13,8 +13,8 @@ from conformance.verdicts.changes import CLASSES
 from conformance.verdicts.difference import changes_between_versions, difference
 from tests.answers.strategies import UNHURRIED
 from tests.answers.wire import NONE, answered
-from tests.asking.making_sides import ABOUT, CASE, cell, changes, kind, side
 from tests.report.making import LOST, RIGHT, WRONG, results_from
+from tests.verdicts.making_sides import ABOUT, CASE, cell, changes, kind, side
 
 OLDER = {**ABOUT, "version": "2.8.4"}
 OLD, NEW = side(cell(1.0)), side(cell(2.0))
@@ -341,7 +341,7 @@ def test_the_repetitions_of_a_run_tell_what_is_unstable():
     results = results_from({labels[0]: {"one": RIGHT}, labels[1]: {"one": WRONG}}, modes=("eager",))
     for label in labels:
         results.targets[label] = about(version=label.partition("==")[2])
-    (judged,) = (judged for judged in results.judged if judged.cell.target == labels[0])
+    (judged,) = (judged for judged in results.everything if judged.cell.target == labels[0])
     again = cell(WRONG, judged.cell.case, labels[0])
     for repeats, expected in (({}, "implementation changed"), ({judged.cell: [again]}, "unstable")):
         results.repeats = repeats
