@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -10,6 +11,8 @@ from conformance.answers.values import NoneValue, NotObserved, Raised, Value
 
 ENDING = "(the case's end)"
 """The name under which the error that ended a case stands beside the observed ones."""
+
+ENDED = re.compile(r"ended (?:by signal (?P<signal>\w+)|with exit code (?P<code>\d+))")
 
 Outcome: TypeAlias = Literal[
     "answered", "crash", "timeout", "adapter_error", "unsupported", "not_applicable", "not_run"
@@ -30,6 +33,19 @@ class Answer:
     warnings: tuple[str, ...] = ()
     detail: str = ""
     seconds: float = 0.0
+
+    @property
+    def end(self) -> str:
+        """How the process ended that should have answered: `crash SIGSEGV`, `exit 3`, `timeout`.
+
+        What it last said does not count: it depends on what it did before.
+        """
+        if self.outcome != "crash":
+            return "timeout" if self.outcome == "timeout" else ""
+        how = ENDED.match(self.detail)
+        if how and how["code"]:
+            return f"exit {how['code']}"
+        return f"crash {how['signal']}" if how else "crash"
 
     def observed(self, name: str) -> Value:
         """What it says under a name, or at the case's end."""

@@ -126,10 +126,12 @@ def difference_of(old: Answer, new: Answer, mode: str) -> Difference | None:
     """What differs between two answers that one program gave in `mode`; None where they agree.
 
     Outcomes, values and the error that ended the case are compared, in both directions, as a bound
-    is relative to one of the two. Warnings are not, nor how a process crashed.
+    is relative to one of the two. Warnings are not, nor what a process that crashed last said.
     """
     if old.outcome != new.outcome:
         return Difference(why=f"{old.outcome} became {new.outcome}")
+    if old.end != new.end:
+        return Difference(why=f"{old.end} became {new.end}")
     if old.observations == new.observations and old.error == new.error:
         return None
     bounds = bounds_for(mode, MANY_OPERATIONS)

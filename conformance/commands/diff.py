@@ -14,8 +14,8 @@ from conformance.report.difference_blocks import Known
 from conformance.report.difference_formats import FORMATS, render
 from conformance.report.style import style_of
 from conformance.text import suggest
-from conformance.verdicts.changes import SHORT, ChangeClass
-from conformance.verdicts.difference import difference, side_of
+from conformance.verdicts.changes import SHORT, ChangeClass, changes_between, side_of
+from conformance.verdicts.departure_file import read_folder
 
 ANY = "any"
 """Every change; what is unstable is none."""
@@ -35,19 +35,20 @@ def diff_options(parser: argparse.ArgumentParser) -> None:
 def run_diff(arguments: argparse.Namespace) -> int:
     """Compare two run records, raw answer against raw answer, and say of each change what made it.
 
-    The classes of changes, the most severe first: implementation, environment, oracle, expectation
-    and program changed, removed, added; unstable comes last and is no change. The last line is a
-    word where --fail-on gates classes (conforms: no cell has one of them; falls_short) or where the
-    records cannot be compared (nothing_ran, untrustworthy). Without --fail-on changes are told, not
-    judged.
+    The classes of changes, the most severe first: implementation, environment, oracle, warning,
+    expectation and program changed, removed, added; unstable comes last and is no change. The last
+    line is a word where --fail-on gates classes (conforms: no cell has one of them; falls_short) or
+    where the records cannot be compared (nothing_ran, untrustworthy). Without --fail-on changes are
+    told, not judged.
     """
     gated = gated_classes(arguments.fail_on)
     old, new = (side_of(record_at(path)) for path in (arguments.old, arguments.new))
     if not (old.answers or new.answers):
         raise UsageError("the records have no cells")
-    found = difference(old, new)
-    folder = corpus_folder(arguments) or data_folder("cases")
-    titles = {summary.id: summary.title for summary in summaries(folder)}
+    folder = corpus_folder(arguments)
+    documented = [] if folder else read_folder(data_folder("deviations"))
+    found = changes_between(old, new, documented)
+    titles = {summary.id: summary.title for summary in summaries(folder or data_folder("cases"))}
     known = Known(titles, arguments.command)
     style = style_of(sys.stdout)
     sys.stdout.write(style.encodable(render(found, arguments.format, gated, known, style)))

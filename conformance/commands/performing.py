@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Generator, Sequence
+from dataclasses import dataclass, replace
 
 from conformance.asking.ask import ask, with_oracle
-from conformance.asking.events import Answered, Event
+from conformance.asking.events import Answered, Cell, Event
 from conformance.asking.record import RecordError
 from conformance.asking.record_writer import RecordWriter
 from conformance.asking.worker import TargetChanged
@@ -15,8 +15,8 @@ from conformance.corpus.language.case import Case
 from conformance.process import INTERRUPTION
 from conformance.report.progress import Progress
 from conformance.targets.specification import Target
-from conformance.verdicts.repeating import repetitions, suspects
-from conformance.verdicts.results import Results, Reviewer
+from conformance.verdicts.changes import suspects
+from conformance.verdicts.findings import Findings, Reviewer
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,14 @@ def perform(
             _finish(writer, results)
 
 
-def _finish(writer: RecordWriter, results: Results) -> None:
+def _finish(writer: RecordWriter, results: Findings) -> None:
     try:
         writer.finish(complete=results.complete, reason=results.reason, seconds=results.seconds)
     except RecordError as error:
         results.complete, results.reason = False, results.reason or str(error)
 
 
-def _events(plan: Plan, kept: Sequence[Event], results: Results) -> Generator[Event]:
+def _events(plan: Plan, kept: Sequence[Event], results: Findings) -> Generator[Event]:
     """What is known, what is asked, and what is asked again once all has been judged."""
     yield from kept
     answered = {event.cell for event in kept if isinstance(event, Answered)}
@@ -91,11 +91,19 @@ def _events(plan: Plan, kept: Sequence[Event], results: Results) -> Generator[Ev
         wanted=lambda cell: cell not in answered,
     )
     if plan.repeat:
-        yield from repetitions(
+        yield from _repetitions(plan, suspects(results))
+
+
+def _repetitions(plan: Plan, cells: Container[Cell]) -> Generator[Answered]:
+    """Ask each of these cells again, every time in a process that is new."""
+    for number in range(1, plan.repeat + 1):
+        again = ask(
             plan.cases,
             plan.targets,
-            suspects(results),
-            plan.repeat,
             timeout=plan.timeout,
             workers=plan.workers,
+            wanted=cells.__contains__,
         )
+        for event in again:
+            if isinstance(event, Answered):
+                yield replace(event, repeat=number)

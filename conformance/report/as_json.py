@@ -21,7 +21,7 @@ from conformance.report.summary import (
     show_command,
     standings,
 )
-from conformance.verdicts.difference import changes_between_versions
+from conformance.verdicts.changes import changes_between_versions
 from conformance.verdicts.results import ORACLE_LABEL, Judged, Results
 
 VERSION = 1

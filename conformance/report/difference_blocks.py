@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from conformance.answers.answer import ENDING, Answer
 from conformance.answers.mismatch import Mismatch
-from conformance.answers.text import describe
+from conformance.answers.text import describe, steady
 from conformance.answers.values import Value
 from conformance.asking.events import Cell
 from conformance.corpus.language.case import MODES
@@ -17,8 +17,7 @@ from conformance.report.style import columns
 from conformance.report.summary import show_command, surroundings
 from conformance.targets.specification import name_of
 from conformance.text import plural, printable
-from conformance.verdicts.changes import CLASSES, Change, ChangeClass
-from conformance.verdicts.difference import Difference, Side
+from conformance.verdicts.changes import CLASSES, Change, ChangeClass, Changes, Side
 from conformance.verdicts.results import ORACLE_LABEL, Results
 
 Place: TypeAlias = Literal["OLD", "NEW"]
@@ -99,7 +98,7 @@ class Block:
         return self.first.mismatch or MEANING.get(self.first.kind, "")
 
 
-def blocks_of(found: Difference, kind: ChangeClass, known: Known) -> list[Block]:
+def blocks_of(found: Changes, kind: ChangeClass, known: Known) -> list[Block]:
     """The blocks of one class: by cause, class of mismatch and case, as the changes are."""
     grouped: dict[tuple[object, ...], list[Change]] = {}
     for change in found.of(kind):
@@ -120,7 +119,8 @@ def _facts(change: Change) -> tuple[Fact, ...]:
         return ()
     old, new = change.old.answer, change.new.answer
     if change.why:
-        return (Fact("the outcome", _outcome(old), _outcome(new), printable(change.why)),)
+        outcome = Fact("the outcome", _outcome(old), _outcome(new), printable(change.why))
+        return (outcome, *(Fact(m.where, m.expected, m.got) for m in change.mismatches))
     return tuple(
         _fact(mismatch, old, new)
         for mismatch in change.mismatches
@@ -160,7 +160,8 @@ def _whole(value: Value) -> str:
 
 
 def _outcome(answer: Answer) -> str:
-    return printable(f"{answer.outcome}: {answer.detail}" if answer.detail else answer.outcome)
+    said = steady(answer.detail)
+    return printable(f"{answer.outcome}: {said}" if said else answer.outcome)
 
 
 # ----- what one side alone has -----
@@ -184,7 +185,7 @@ class Absence:
         return printable(f"{what}: {plural(len(self.cells), 'cell')} only in {self.place}")
 
 
-def absences(found: Difference, kind: Literal["removed", "added"]) -> list[Absence]:
+def absences(found: Changes, kind: Literal["removed", "added"]) -> list[Absence]:
     """For each cell that one side lacks the widest group around it that this side lacks whole.
 
     The groups come first, then the cases.
@@ -228,7 +229,7 @@ class Row:
     modes: Mapping[str, int]
 
 
-def rows_of(found: Difference) -> list[Row]:
+def rows_of(found: Changes) -> list[Row]:
     """The rows of the table, by class and area; what is no mode of ours is counted as `other`."""
     counted: dict[tuple[ChangeClass, str], Counter[str]] = {}
     for change in found.changes:
@@ -249,7 +250,7 @@ def modes_of(rows: Sequence[Row]) -> list[str]:
     return [mode for mode in (*MODES, OTHER) if any(row.modes[mode] for row in rows)]
 
 
-def counted_changes(found: Difference) -> str:
+def counted_changes(found: Changes) -> str:
     """`779 cells compared: 3 implementation changed, 2 added; 1 unstable`."""
     counts = {kind: f"{count} {kind}" for kind, count in found.counts.items()}
     unstable = counts.pop("unstable", "")
@@ -267,7 +268,7 @@ def about_side(side: Side) -> Iterator[str]:
             yield printable(f"{name_of(label)} {version}") + beside
 
 
-def reservations(found: Difference) -> list[str]:
+def reservations(found: Changes) -> list[str]:
     """What a reader must know before the word."""
     sides = {"OLD": found.old, "NEW": found.new}
     told = [

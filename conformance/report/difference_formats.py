@@ -10,15 +10,14 @@ from conformance.report.difference_json import difference_json
 from conformance.report.difference_markdown import difference_markdown
 from conformance.report.difference_text import difference_text
 from conformance.report.style import Style
-from conformance.verdicts.changes import ChangeClass
-from conformance.verdicts.difference import Difference
+from conformance.verdicts.changes import ChangeClass, Changes
 
 DifferenceFormat: TypeAlias = Literal["text", "markdown", "json"]
 FORMATS: tuple[DifferenceFormat, ...] = get_args(DifferenceFormat)
 
 
 def render(
-    found: Difference,
+    found: Changes,
     format: DifferenceFormat,
     gated: Collection[ChangeClass],
     known: Known,

@@ -12,8 +12,7 @@ from conformance.asking.events import Answered
 from conformance.closing import EXIT_CODES
 from conformance.report.difference_blocks import Known, reservations
 from conformance.report.json_text import dumped
-from conformance.verdicts.changes import Change, ChangeClass
-from conformance.verdicts.difference import Difference, Side
+from conformance.verdicts.changes import Change, ChangeClass, Changes, Side
 
 VERSION = 1
 """Raised when a key changes its meaning or goes; a new key does not raise it."""
@@ -21,12 +20,12 @@ NAMES = {"expected": "old", "got": "new"}
 """What the sides of a mismatch are called here."""
 
 
-def difference_json(found: Difference, gated: Collection[ChangeClass], known: Known) -> str:
+def difference_json(found: Changes, gated: Collection[ChangeClass], known: Known) -> str:
     """The document as text."""
     return dumped(document(found, gated, known))
 
 
-def document(found: Difference, gated: Collection[ChangeClass], known: Known) -> dict[str, Any]:
+def document(found: Changes, gated: Collection[ChangeClass], known: Known) -> dict[str, Any]:
     """The document as Python values.
 
     difference    the version of this shape
@@ -61,7 +60,7 @@ def document(found: Difference, gated: Collection[ChangeClass], known: Known) ->
     }
 
 
-def change_document(change: Change, found: Difference, known: Known) -> dict[str, Any]:
+def change_document(change: Change, found: Changes, known: Known) -> dict[str, Any]:
     """One change as Python values."""
     cell = change.cell
     return {
@@ -93,7 +92,7 @@ def _answered(answered: Answered | None, side: Side) -> dict[str, Any] | None:
         return None
     return {
         "target": answered.cell.target,
-        "version": side.told(answered).version,
+        "version": side.version(answered.cell),
         "outcome": answered.answer.outcome,
         "detail": answered.answer.detail,
         "program": answered.program,

@@ -18,18 +18,17 @@ from conformance.report.difference_blocks import (
 )
 from conformance.report.markup import MOST, code, escaped, fenced
 from conformance.text import plural
-from conformance.verdicts.changes import ChangeClass
-from conformance.verdicts.difference import Difference
+from conformance.verdicts.changes import ChangeClass, Changes
 
 MARKS = {"conforms": "✅ ", "falls_short": "❌ ", "nothing_ran": "❌ ", "untrustworthy": "❌ "}
 
 
-def difference_markdown(found: Difference, gated: Collection[ChangeClass], known: Known) -> str:
+def difference_markdown(found: Changes, gated: Collection[ChangeClass], known: Known) -> str:
     """The document as text. All text that is not ours is escaped, or stands in code."""
     return "\n".join(_document(found, gated, known)) + "\n"
 
 
-def _document(found: Difference, gated: Collection[ChangeClass], known: Known) -> Iterator[str]:
+def _document(found: Changes, gated: Collection[ChangeClass], known: Known) -> Iterator[str]:
     word = found.word(gated)
     yield f"## {MARKS.get(word or '', '')}gradconf diff: {counted_changes(found)}"
     yield ""
@@ -43,7 +42,7 @@ def _document(found: Difference, gated: Collection[ChangeClass], known: Known) -
         yield f"\n**{word}**"
 
 
-def change_markdown(found: Difference, known: Known) -> Iterator[str]:
+def change_markdown(found: Changes, known: Known) -> Iterator[str]:
     """The table, then every change, class by class; nothing if there is none."""
     if found.changes:
         yield from _table(found)
@@ -58,7 +57,7 @@ def change_markdown(found: Difference, known: Known) -> Iterator[str]:
             yield text
 
 
-def _table(found: Difference) -> Iterator[str]:
+def _table(found: Changes) -> Iterator[str]:
     rows = rows_of(found)
     modes = modes_of(rows)
     yield f"\n| class | area | {' | '.join(modes)} | cells |"
@@ -68,7 +67,7 @@ def _table(found: Difference) -> Iterator[str]:
         yield f"| {row.kind} | {code(row.area)} | {' | '.join(map(str, numbers))} |"
 
 
-def _class(found: Difference, kind: ChangeClass, known: Known) -> Iterator[str]:
+def _class(found: Changes, kind: ChangeClass, known: Known) -> Iterator[str]:
     if kind == "removed" or kind == "added":
         yield from (f"- {code(absence)}" for absence in absences(found, kind))
         return

@@ -19,8 +19,7 @@ from conformance.report.difference_blocks import (
 )
 from conformance.report.style import WIDTH, Style, columns, cut, padded, wrap
 from conformance.text import plural, printable
-from conformance.verdicts.changes import ChangeClass
-from conformance.verdicts.difference import Difference, Side, changes_between_versions
+from conformance.verdicts.changes import ChangeClass, Changes, Side, changes_between_versions
 from conformance.verdicts.results import Results
 
 COLOURS: Mapping[ChangeClass, str] = {
@@ -36,7 +35,7 @@ COLOURS: Mapping[ChangeClass, str] = {
 
 
 def difference_text(
-    found: Difference, gated: Collection[ChangeClass], known: Known, style: Style
+    found: Changes, gated: Collection[ChangeClass], known: Known, style: Style
 ) -> Iterator[str]:
     """The lines of a whole report; the last one is the closing word, where there is one."""
     yield from _side("old", found.old)
@@ -63,7 +62,7 @@ def version_lines(results: Results, style: Style) -> Iterator[str]:
         yield from change_lines(found, known, style)
 
 
-def change_lines(found: Difference, known: Known, style: Style) -> Iterator[str]:
+def change_lines(found: Changes, known: Known, style: Style) -> Iterator[str]:
     """Every change, class by class, and the table that counts them; nothing if there is none."""
     for kind, cells in found.counts.items():
         yield from _heading(f"{kind} ({plural(cells, 'cell')})", style, COLOURS[kind])
@@ -123,7 +122,7 @@ def _fact(fact: Fact) -> Iterator[str]:
         yield from wrap(fact.note, "      ")
 
 
-def _table(found: Difference, style: Style) -> Iterator[str]:
+def _table(found: Changes, style: Style) -> Iterator[str]:
     """Class and area down, modes across."""
     rows = rows_of(found)
     heads = [*modes_of(rows), "cells"]

@@ -15,9 +15,8 @@ from conformance.report.difference_blocks import Block, Known, blocks_of
 from conformance.report.markup import code, escaped
 from conformance.report.style import cut
 from conformance.text import plural
-from conformance.verdicts.changes import REWORDED
-from conformance.verdicts.departures import Departures, target_name
-from conformance.verdicts.difference import difference, side_of
+from conformance.verdicts.changes import REWORDED, changes_between, side_of
+from conformance.verdicts.departures import Departures
 from conformance.verdicts.results import ORACLE_LABEL, RAN, Judged, Results
 
 HEAD = """\
@@ -152,7 +151,7 @@ def _changelog_head() -> Iterator[str]:
 def _changes(
     old: Release, new: Release, cases: Mapping[str, Case], deviations: Sequence[Departures]
 ) -> Iterator[str]:
-    found = difference(side_of(old.record), side_of(new.record))
+    found = changes_between(side_of(old.record), side_of(new.record), deviations)
     known = Known({case.id: case.title for case in cases.values()})
     blocks = [
         block
@@ -167,28 +166,21 @@ def _changes(
     yield f"{plural(changed, 'change')} in {plural(found.compared, 'cell')} that both answered."
     by_reason: dict[str, list[Block]] = {}
     for block in blocks:
-        by_reason.setdefault(_reason(block, old, new, deviations), []).append(block)
+        by_reason.setdefault(_reason(block, old, new), []).append(block)
     for reason, explained in sorted(by_reason.items(), key=lambda item: _order(item[0])):
         yield f"\n{reason}\n"
         for block in explained:
             yield from _block(block, cases[block.first.cell.case])
 
 
-def _reason(block: Block, old: Release, new: Release, deviations: Sequence[Departures]) -> str:
-    """The deviation that ended or began between the two, or what else the change is."""
-    cell = block.first.cell
-    name = target_name(cell.target)
-    lists = (departures for departures in deviations if departures.target == name)
-    for deviation in (entry for departures in lists for entry in departures.entries):
-        before, after = (
-            deviation.covers(release.version, cell.case, cell.mode) for release in (old, new)
+def _reason(block: Block, old: Release, new: Release) -> str:
+    """The departure that ended or began between the two, or what else the change is."""
+    entry = block.first.explained_by
+    if entry:
+        return (
+            f"**{block.first.turn}, a {entry.kind}:** {escaped(entry.reason)} "
+            f"([source]({entry.link}))"
         )
-        if before != after:
-            turn = f"until {deviation.until}" if before else f"since {deviation.since}"
-            return (
-                f"**{turn}, a {deviation.kind}:** {escaped(deviation.reason)} "
-                f"([source]({deviation.link}))"
-            )
     if block.mismatch == REWORDED:
         return "**Only the words of an error:**"
     if any(release.falls_short(change.cell) for release in (old, new) for change in block.changes):

@@ -29,7 +29,7 @@ from conformance.report.summary import (
     standings,
 )
 from conformance.report.tables import counted
-from conformance.verdicts.difference import changes_between_versions
+from conformance.verdicts.changes import changes_between_versions
 from conformance.verdicts.results import Results
 
 STALE = 20

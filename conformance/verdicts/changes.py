@@ -1,6 +1,6 @@
-"""The class of a change: why a cell's answer is another one, by all that is known of both sides.
+"""Changes: two runs side by side, and why a cell's answer is another one.
 
-The first rule that holds gives the class:
+Cells are paired by case, target and mode. The first rule that holds gives the class of a change:
 
 program changed         what ran has another hash; the answers are then not compared
 unstable                the answers differ, and so do those of a repetition in a fresh process
@@ -11,27 +11,37 @@ environment changed     the answers differ, the version is known and the same, a
 implementation changed  the answers differ, and the version does not say what the target is: it is
                         unknown, or that of a file or module, which changes under one version
 unstable                the answers differ, and nothing that is known does
+warning changed         the answers agree, and what was logged does not
 expectation changed     the answers agree, and what is declared has another hash
 removed, added          one side alone has an answer; a cell that was not run has none
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
+from conformance.answers.answer import Answer
 from conformance.answers.compare import difference_of
 from conformance.answers.mismatch import Mismatch, MismatchClass
+from conformance.answers.text import describe, steady
 from conformance.answers.values import Raised
 from conformance.asking.events import Answered, Cell
+from conformance.asking.record import Record
+from conformance.closing import Word
+from conformance.corpus.language.case import MODES, ExpectedAnyOf
 from conformance.targets.specification import name_of
-from conformance.verdicts.findings import ORACLE_LABEL
-from conformance.verdicts.repeating import unstable
+from conformance.text import clean
+from conformance.verdicts.departures import Departure, Departures, target_name
+from conformance.verdicts.findings import ORACLE_LABEL, Finding, Findings
+from conformance.verdicts.judge import RAN
 
 ChangeClass: TypeAlias = Literal[
-    "implementation changed", "environment changed", "oracle changed", "expectation changed",
-    "program changed", "removed", "added", "unstable",
+    "implementation changed", "environment changed", "oracle changed", "warning changed",
+    "expectation changed", "program changed", "removed", "added", "unstable",
 ]  # fmt: skip
 CLASSES: tuple[ChangeClass, ...] = get_args(ChangeClass)
 """The most severe class first. The last one is no change: the cell never had one answer."""
@@ -48,28 +58,42 @@ SURROUNDINGS = {
     "distribution": "distribution",
     "platform": "platform",
 }
+ONCE = "Instructions for updating:"
+"""Part of a warning that TensorFlow gives once a process: it depends on what ran before."""
 
 
 @dataclass(frozen=True)
-class Told:
-    """A cell's answer on one side, what its worker said of itself, and its repetitions."""
+class Side:
+    """One of two runs that are compared: a record, or one target of a run."""
 
-    answered: Answered
-    about: Mapping[str, Any]
-    repeats: Sequence[Answered] = ()
+    title: str
+    targets: Mapping[str, Mapping[str, Any]]
+    answers: Sequence[Answered]
+    repeats: Mapping[Cell, Sequence[Answered]] = field(default_factory=dict)
+    complete: bool = True
+    reason: str = ""
 
     @property
-    def version(self) -> str:
-        """The version of the target, empty where it is not known."""
-        return str(self.about.get("version") or "")
+    def cells(self) -> list[Answered]:
+        """The cells that were run, in order."""
+        return [answered for answered in self.answers if answered.answer.outcome != "not_run"]
+
+    def about(self, cell: Cell) -> Mapping[str, Any]:
+        """What the worker of a cell said of itself."""
+        return self.targets.get(cell.target, {})
+
+    def version(self, cell: Cell) -> str:
+        """The version of a cell's target, empty where it is not known."""
+        return str(self.about(cell).get("version") or "")
 
 
 @dataclass(frozen=True)
 class Change:
     """A cell that is not what it was; `cause` says between which versions, and what else differs.
 
-    What differs are `mismatches`, of which `expected` is the old value and `got` the new one, or
-    `why` says it.
+    What differs are `mismatches`, of which `expected` is the old value and `got` the new one; where
+    `why` says that the outcomes differ, they tell the values of the side that has some.
+    `explained_by` is the departure that began or ended between the two, and `turn` says which.
     """
 
     kind: ChangeClass
@@ -78,6 +102,8 @@ class Change:
     cause: str = ""
     mismatches: tuple[Mismatch, ...] = ()
     why: str = ""
+    explained_by: Departure | None = None
+    turn: str = ""
 
     @property
     def cell(self) -> Cell:
@@ -104,55 +130,252 @@ class Change:
         return isinstance(old, Raised) and isinstance(new, Raised) and old.type == new.type
 
 
-def change_of(old: Told, new: Told) -> Change | None:
+@dataclass(frozen=True)
+class Changes:
+    """What changed from one side to the other, the most severe class first.
+
+    `pairs` are the old and the new label of each target that both sides have; `compared` counts the
+    cells that both have. Where the oracle is only a witness, its cells are not counted, and of
+    their changes only `oracle changed` (or `unstable`) is one.
+    """
+
+    old: Side
+    new: Side
+    pairs: tuple[tuple[str, str], ...]
+    changes: tuple[Change, ...]
+    compared: int
+
+    def of(self, kind: ChangeClass) -> list[Change]:
+        """The changes of one class."""
+        return [change for change in self.changes if change.kind == kind]
+
+    @property
+    def counts(self) -> dict[ChangeClass, int]:
+        """How many cells have each class; one that no cell has is left out."""
+        counted = Counter(change.kind for change in self.changes)
+        return {kind: counted[kind] for kind in CLASSES if counted[kind]}
+
+    def word(self, gated: Collection[ChangeClass] = ()) -> Word | None:
+        """The closing word where these classes are gated; None where nothing was, nor is wrong."""
+        if not (self.old.complete and self.new.complete):
+            return "untrustworthy"
+        if not self.compared:
+            return "nothing_ran"
+        if not gated:
+            return None
+        return "falls_short" if any(kind in gated for kind in self.counts) else "conforms"
+
+
+# ----- two runs -----
+
+
+def side_of(record: Record) -> Side:
+    """A record as one side."""
+    targets, answers, repeats = record.targets, record.answers, record.repeats
+    return Side(record.path, targets, answers, repeats, record.complete, record.reason)
+
+
+def changes_between(old: Side, new: Side, departures: Sequence[Departures] = ()) -> Changes:
+    """Every change from `old` to `new`, with the departure that began or ended with it.
+
+    A target is paired with that of its very label, else with the only other version of its name.
+    """
+    pairs = _pairs(_labels(old.cells), _labels(new.cells))
+    asked = {label for side in (old, new) for label in _labels(side.cells)} - {ORACLE_LABEL}
+    witness = ORACLE_LABEL if asked else ""
+    partners = {label: partner for partner, label in pairs}
+    before = {_key(answered): answered for answered in old.cells}
+    after = {_key(answered, partners): answered for answered in new.cells}
+    found: list[Change] = []
+    compared = 0
+    for key, answered in before.items():
+        is_witness = answered.cell.target == witness
+        if key in after:
+            change = _change((old, answered), (new, after[key]))
+            compared += not is_witness
+        else:
+            change = Change("removed", answered, None)
+        if change and (not is_witness or change.kind in ("oracle changed", "unstable")):
+            found.append(_explained(change, old, new, departures))
+    found += [
+        Change("added", None, answered)
+        for key, answered in after.items()
+        if key not in before and answered.cell.target != witness
+    ]
+    return Changes(old, new, pairs, tuple(sorted(found, key=_order)), compared)
+
+
+def changes_between_versions(
+    findings: Findings, departures: Sequence[Departures] = ()
+) -> Iterator[Changes]:
+    """The changes from each version of a target to the next, in the order they were asked for.
+
+    One run asks all versions for the same cases: what one of them alone has is no change.
+    """
+    by_name: dict[str, list[str]] = {}
+    for label in findings.asked:
+        by_name.setdefault(name_of(label), []).append(label)
+    for labels in by_name.values():
+        for old, new in pairwise(_side_of(findings, label) for label in labels):
+            found = changes_between(old, new, departures)
+            both = [change for change in found.changes if change.kind not in ("removed", "added")]
+            if found.compared:
+                yield replace(found, changes=tuple(both))
+
+
+def suspects(findings: Findings) -> set[Cell]:
+    """The cells whose answer may not be the same each time, and that are not repeated yet.
+
+    Those are the cells that do not plainly pass, those with several allowed answers, and those
+    that two versions of a target answer differently.
+    """
+    found = {
+        finding.cell
+        for finding in findings.cells
+        if finding.verdict in RAN and (finding.verdict != "pass" or _has_choice(finding))
+    }
+    by_name: dict[tuple[str, str, str], Finding] = {}
+    for finding in findings.cells:
+        cell = finding.cell
+        key = (cell.case, name_of(cell.target), cell.mode)
+        other = by_name.get(key)
+        if other and difference_of(other.answer, finding.answer, cell.mode):
+            found |= {other.cell, cell}
+        by_name[key] = finding
+    return found - findings.repeats.keys()
+
+
+def _has_choice(finding: Finding) -> bool:
+    expectations = finding.case.expectations_in(finding.cell.mode).values()
+    return any(isinstance(expected, ExpectedAnyOf) for expected in expectations)
+
+
+def _side_of(findings: Findings, label: str) -> Side:
+    answers = [
+        Answered(finding.cell, finding.program, finding.answer)
+        for finding in findings.everything
+        if finding.cell.target == label
+    ]
+    about = {label: findings.targets.get(label, {})}
+    return Side(findings.title(label), about, answers, findings.repeats)
+
+
+def _labels(answers: Iterable[Answered]) -> list[str]:
+    return list(dict.fromkeys(answered.cell.target for answered in answers))
+
+
+def _pairs(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The targets of both sides: of one label, or else the only one left of its name on each."""
+    left, right = ([a for a in one if a not in other] for one, other in ((old, new), (new, old)))
+    lone = [
+        {name: label for label in labels for name in [name_of(label)] if names[name] == 1}
+        for labels in (left, right)
+        for names in [Counter(map(name_of, labels))]
+    ]
+    same = [(label, label) for label in old if label in new]
+    return (*same, *((lone[0][name], lone[1][name]) for name in lone[0] if name in lone[1]))
+
+
+def _key(answered: Answered, partners: Mapping[str, str] | None = None) -> tuple[str, str, str]:
+    cell = answered.cell
+    return cell.case, (partners or {}).get(cell.target, cell.target), cell.mode
+
+
+def _order(change: Change) -> tuple[Any, ...]:
+    cell = change.cell
+    mode = MODES.index(cell.mode) if cell.mode in MODES else len(MODES)
+    kinds = CLASSES.index(change.kind), change.cause, KINDS.index(change.mismatch)
+    return *kinds, cell.case, cell.target, mode, cell.mode
+
+
+# ----- two answers of a cell -----
+
+Told: TypeAlias = "tuple[Side, Answered]"
+"""A cell's answer, and the side that has it."""
+
+
+def _change(old: Told, new: Told) -> Change | None:
     """What changed between two answers of a cell, if anything; the rules are the module's."""
+    (_, before), (_, after) = old, new
     between = _between(old, new)
-    sides = (old.answered, new.answered)
-    if old.answered.program != new.answered.program:
-        return Change("program changed", *sides, between)
-    differing = difference_of(old.answered.answer, new.answered.answer, new.answered.cell.mode)
-    if differing is not None:
+    if before.program != after.program:
+        return Change("program changed", before, after, between)
+    differing = difference_of(before.answer, after.answer, after.cell.mode)
+    if differing:
         kind, cause = _class_of(old, new)
         causes = "; ".join(filter(None, (between, cause)))
-        return Change(kind, *sides, causes, differing.mismatches, differing.why)
-    if old.answered.expectation != new.answered.expectation:
-        return Change("expectation changed", *sides, between)
+        mismatches = differing.mismatches or tuple(_values(before.answer, after.answer))
+        return Change(kind, before, after, causes, mismatches, differing.why)
+    logged = [_logged(told.answer) for told in (before, after)]
+    if logged[0] != logged[1]:
+        was, now = (clean("; ".join(sorted(lines))) or "no warning" for lines in logged)
+        mismatch = Mismatch("warning", "warnings", "", was, now)
+        unsteady = any(
+            _logged(again.answer) != _logged(told.answer)
+            for side, told in (old, new)
+            for again in side.repeats.get(told.cell, ())
+        )
+        kind = "unstable" if unsteady else "warning changed"
+        return Change(kind, before, after, between, (mismatch,))
+    if before.expectation != after.expectation:
+        return Change("expectation changed", before, after, between)
     return None
+
+
+def _values(old: Answer, new: Answer) -> Iterator[Mismatch]:
+    """What the side that did answer says, where the other one did not."""
+    for name in dict.fromkeys([*old.observations, *new.observations]):
+        was, now = (
+            describe(answer.observed(name), 2)
+            if answer.outcome == "answered"
+            else answer.end or answer.outcome
+            for answer in (old, new)
+        )
+        yield Mismatch("error", name, "", was, now)
+
+
+def _logged(answer: Answer) -> frozenset[str]:
+    """The warnings, without what depends on the process."""
+    return frozenset(steady(warning) for warning in answer.warnings if ONCE not in warning)
 
 
 def _between(old: Told, new: Told) -> str:
     """`tensorflow 2.8.4 -> 2.21.0`."""
-    name = name_of(new.answered.cell.target)
-    if old.version == new.version:
-        return f"{name} {new.version}" if new.version else f"{name}, of unknown version"
-    return f"{name} {old.version or 'unknown version'} -> {new.version or 'unknown version'}"
+    was, now = (side.version(told.cell) for side, told in (old, new))
+    name = name_of(new[1].cell.target)
+    if was == now:
+        return f"{name} {now}" if now else f"{name}, of unknown version"
+    return f"{name} {was or 'unknown version'} -> {now or 'unknown version'}"
 
 
 def _class_of(old: Told, new: Told) -> tuple[ChangeClass, str]:
     """The class of a difference of answers, and what speaks for it beside the versions."""
-    environment = ", ".join(_environment(old.about, new.about))
+    cell = new[1].cell
+    before, after = (side.about(told.cell) for side, told in (old, new))
+    environment = ", ".join(_environment(before, after))
     if _wavers(old, new) or _wavers(new, old):
         return "unstable", "another answer in a fresh process"
-    if new.answered.cell.target == ORACLE_LABEL:
+    if cell.target == ORACLE_LABEL:
         return "oracle changed", environment
-    if not new.version or old.version != new.version:
+    if not after.get("version") or before.get("version") != after.get("version"):
         return "implementation changed", environment
-    if old.about.get("digest") != new.about.get("digest"):
+    if before.get("digest") != after.get("digest"):
         return "implementation changed", ", ".join(filter(None, ("another text", environment)))
     if environment:
         return "environment changed", environment
-    if name_of(new.answered.cell.target) != RELEASED:
+    if name_of(cell.target) != RELEASED:
         return "implementation changed", "the version is the same"
     return "unstable", "nothing that is known differs"
 
 
 def _wavers(told: Told, other: Told) -> bool:
     """Whether repetitions differ from the answer, or give the other side's."""
-    first, theirs = told.answered.answer, other.answered.answer
-    mode = told.answered.cell.mode
-    if unstable(first, told.repeats, mode):
-        return True
-    return not all(difference_of(again.answer, theirs, mode) for again in told.repeats)
+    (side, answered), (_, theirs) = told, other
+    return any(
+        difference_of(answered.answer, again.answer, answered.cell.mode)
+        or not difference_of(again.answer, theirs.answer, answered.cell.mode)
+        for again in side.repeats.get(answered.cell, ())
+    )
 
 
 def _environment(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
@@ -167,3 +390,19 @@ def _environment(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
         for name in sorted(packages[0].keys() | packages[1].keys()):
             parts[name] = packages[0].get(name, "none"), packages[1].get(name, "none")
     return [f"{name} {was} -> {now}" for name, (was, now) in parts.items() if was != now]
+
+
+def _explained(change: Change, old: Side, new: Side, lists: Sequence[Departures]) -> Change:
+    """The change with the departure that speaks of one side alone."""
+    if change.old is None or change.new is None:
+        return change
+    cell = change.cell
+    versions = old.version(change.old.cell), new.version(change.new.cell)
+    for departures in lists:
+        if departures.target == target_name(cell.target):
+            was, now = (departures.covering(v, cell.case, cell.mode) for v in versions)
+            for entry in (*was, *now):
+                if entry not in was or entry not in now:
+                    turn = f"until {entry.until}" if entry in was else f"since {entry.since}"
+                    return replace(change, explained_by=entry, turn=turn)
+    return change

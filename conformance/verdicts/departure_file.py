@@ -171,9 +171,9 @@ def _departure(name: str, node: Node, cases: Sequence[Case] | None, faults: Faul
 
 
 def _end(node: Node, faults: Faults) -> str | Expectation:
-    """`timeout`, `crash SIGSEGV`, `exit 3`, or the error that ended the program."""
-    if node.value == "timeout":
-        return "timeout"
+    """`timeout`, `crash`, `crash SIGSEGV`, `exit 3`, or the error that ended the program."""
+    if node.value in ("timeout", "crash"):
+        return str(node.value)
     given = faults.mapping(node)
     if "raised" in given:
         return parse_expectation(node, {}, faults, departure=True)

@@ -7,18 +7,17 @@ of departures. A documented one is strict: where it no longer holds, the target 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from conformance.answers.answer import ENDING, Answer
+from conformance.answers.answer import ENDING
 from conformance.answers.compare import compare_value, expectation_of, told_by, unexpected_error
 from conformance.answers.literals import LiteralError
 from conformance.answers.mismatch import Mismatch
-from conformance.answers.text import steady, text_of
+from conformance.answers.text import text_of
 from conformance.answers.values import NoneValue
 from conformance.asking.worker import lacking
 from conformance.corpus.language.case import MODES, Case, Expectation, ExpectedNone, Place
@@ -32,7 +31,6 @@ Standing: TypeAlias = Literal["known", "worse", "better", "new case"]
 
 WARNING = "(the warning)"
 """The name under which a departure says, by None, that a declared warning is not given."""
-EXIT = re.compile(r"ended (?:by signal (?P<signal>\w+)|with exit code (?P<code>\d+))")
 
 
 @dataclass(frozen=True)
@@ -40,10 +38,10 @@ class Departure:
     """What a target answers instead in some cases and modes, from version `since` to `until`.
 
     Both versions are included; an empty one is no bound. `answer` is what the target gives for the
-    names that depart; the other names conform. `ends` is how the process ended instead: `crash
-    SIGSEGV`, `exit 3` or `timeout`. `undefined` says that the target reads memory that is not its
-    own: any answer, a crash included, and even a right one, is covered. An `unsupported` departure
-    may leave all three out: then any error of the departing names is covered.
+    names that depart; the other names conform. `ends` is how the process ended instead: `timeout`,
+    `crash`, `crash SIGSEGV` or `exit 3`. `undefined` says that the target reads memory that is not
+    its own: any answer, a crash included, and even a right one, is covered. An `unsupported`
+    departure may leave all three out: then any error of the departing names is covered.
 
     `right` says who is right, `reason` why, `link` leads to the issue; `first_seen` and
     `last_seen` are a date and the version of the target.
@@ -82,7 +80,7 @@ class Departure:
         Errors: LiteralError where what this says cannot be an answer.
         """
         if self.ends or judgement.verdict in ("crash", "timeout"):
-            return self.ends == end_of(evidence.answer)
+            return self.ends == evidence.answer.end
         if judgement.verdict == "unsupported":
             return self.kind == "unsupported"
         if self.kind == "unsupported" and not self.answer:
@@ -162,17 +160,6 @@ def target_name(label: str) -> str:
     'tape.py'
     """
     return name_of(label).rpartition("/")[2]
-
-
-def end_of(answer: Answer) -> str:
-    """How the process ended that should have answered: `crash SIGSEGV`, `exit 3`, `timeout`."""
-    if answer.outcome != "crash":
-        return "timeout" if answer.outcome == "timeout" else ""
-    how = re.split(r"[;:]", answer.detail)[0]
-    known = EXIT.match(how)
-    if known and known["code"]:
-        return f"exit {known['code']}"
-    return f"crash {known['signal'] if known else steady(how)}".strip()
 
 
 def _departing(mismatch: Mismatch, case: Case) -> str:
@@ -324,7 +311,7 @@ def _entry(judgement: Judgement, evidence: Evidence, seen: str) -> Departure:
         kind="known",
         place=evidence.case.place,
         answer=answer,
-        ends=end_of(evidence.answer),
+        ends=evidence.answer.end,
         first_seen=seen,
         last_seen=seen,
     )

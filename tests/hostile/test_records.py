@@ -21,7 +21,7 @@ from conformance.report.difference_blocks import Known
 from conformance.report.formats import FORMATS, render
 from conformance.report.style import Style
 from conformance.targets.specification import Target
-from conformance.verdicts.difference import difference, side_of
+from conformance.verdicts.changes import changes_between, side_of
 from conformance.verdicts.results import results_of
 
 from .documents import UNHURRIED, answers, cases, changed, oracle_events
@@ -69,7 +69,7 @@ def test_a_changed_record_is_refused_or_accounted_for(tmp_path: Path, document: 
         assert len(record) < 1_000
         return
     results = results_of(record, cases(), [])
-    assert len(results.judged) + len(results.stale) == len(record.answers)
+    assert len(results.everything) + len(results.stale) == len(record.answers)
     for format in FORMATS:
         assert not FORBIDDEN.search(render(results, format))
     root = ElementTree.fromstring(render(results, "junit"))
@@ -79,7 +79,7 @@ def test_a_changed_record_is_refused_or_accounted_for(tmp_path: Path, document: 
     (tmp_path / "sound.jsonl").write_text(lines())
     sound = read_record(tmp_path / "sound.jsonl")
     for old, new in ((sound, record), (record, sound)):
-        found = difference(side_of(old), side_of(new))
+        found = changes_between(side_of(old), side_of(new))
         for format in difference_formats.FORMATS:
             text = difference_formats.render(found, format, (), Known({}, []), Style())
             assert not FORBIDDEN.search(text)

@@ -13,8 +13,7 @@ from conformance.report.difference_blocks import Known
 from conformance.report.difference_formats import FORMATS, render
 from conformance.report.formats import render as render_results
 from conformance.report.style import WIDTH, Style, columns
-from conformance.verdicts.changes import CLASSES
-from conformance.verdicts.difference import difference
+from conformance.verdicts.changes import CLASSES, changes_between
 from tests.answers.strategies import OBSERVATIONS, UNHURRIED
 from tests.answers.wire import NONE, answered, error, listing, tensor
 from tests.verdicts.making_sides import ABOUT, cell, side
@@ -56,7 +55,7 @@ SIDES = st.builds(
 @UNHURRIED
 @given(SIDES, SIDES)
 def test_arbitrary_records_are_told_in_every_format_and_nothing_of_them_is_obeyed(old, new):
-    found = difference(old, new)
+    found = changes_between(old, new)
     known = Known({HOSTILE: HOSTILE}, ["diff", "--corpus", HOSTILE])
     documents = {form: render(found, form, CLASSES, known, Style()) for form in FORMATS}
     for document in documents.values():
@@ -75,7 +74,7 @@ PLAIN = Style()
 
 
 def text_of(old, new, style=PLAIN):
-    return render(difference(old, new), "text", (), Known({}), style)
+    return render(changes_between(old, new), "text", (), Known({}), style)
 
 
 def test_modes_that_changed_alike_stand_on_one_line_and_the_others_apart():

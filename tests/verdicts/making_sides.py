@@ -9,7 +9,7 @@ from conformance.asking.events import Answered, Cell, TargetReady
 from conformance.asking.record_writer import RecordWriter
 from conformance.corpus.language.case import MODES
 from conformance.targets.specification import Target
-from conformance.verdicts.difference import Side, difference
+from conformance.verdicts.changes import Side, changes_between
 from tests.answers.wire import answered, tensor
 
 ABOUT = {
@@ -45,13 +45,13 @@ def side(*cells, repeats=(), about=ABOUT, title="a.jsonl", **changes):
 
 def changes(old, new):
     """The changes as (class, case, mode)."""
-    found = difference(old, new).changes
+    found = changes_between(old, new).changes
     return [(change.kind, change.cell.case, change.cell.mode) for change in found]
 
 
 def kind(old, new):
     """The class of the only change; None if there is none."""
-    found = difference(old, new).changes
+    found = changes_between(old, new).changes
     assert len(found) < 2
     return found[0].kind if found else None
 

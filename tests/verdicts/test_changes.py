@@ -9,15 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.answers.answer import Answer
-from conformance.verdicts.changes import CLASSES
-from conformance.verdicts.difference import changes_between_versions, difference
+from conformance.verdicts.changes import CLASSES, changes_between, changes_between_versions
+from conformance.verdicts.departures import Departures
 from tests.answers.strategies import UNHURRIED
-from tests.answers.wire import NONE, answered
+from tests.answers.wire import NONE, answered, tensor
 from tests.report.making import LOST, RIGHT, WRONG, results_from
+from tests.verdicts.making import departure
 from tests.verdicts.making_sides import ABOUT, CASE, cell, changes, kind, side
 
 OLDER = {**ABOUT, "version": "2.8.4"}
 OLD, NEW = side(cell(1.0)), side(cell(2.0))
+
+
+def warned(*warnings):
+    return answered(g=tensor([1.0]), warnings=warnings)
 
 
 def about(**parts):
@@ -59,7 +64,7 @@ def test_an_unknown_version_is_another_implementation_whatever_else_differs(miss
     ],
 )
 def test_the_same_version_elsewhere_is_another_environment(part, cause):
-    (change,) = difference(OLD, side(cell(2.0), about=about(**part))).changes
+    (change,) = changes_between(OLD, side(cell(2.0), about=about(**part))).changes
     assert change.kind == "environment changed"
     assert change.cause == f"tensorflow 2.21.0; {cause}"
 
@@ -72,7 +77,7 @@ def test_what_one_side_does_not_know_does_not_speak_for_the_environment(part):
 
 
 def test_a_release_that_answers_differently_in_one_environment_is_unstable():
-    (change,) = difference(OLD, NEW).changes
+    (change,) = changes_between(OLD, NEW).changes
     assert change.kind == "unstable"
     assert "nothing that is known differs" in change.cause
 
@@ -106,7 +111,7 @@ def test_another_declaration_is_a_change_where_the_answers_agree():
 
 @pytest.mark.parametrize("value", [1.0, 2.0])
 def test_answers_to_another_program_are_not_compared(value):
-    (change,) = difference(OLD, side(cell(value, program="other", expectation="o"))).changes
+    (change,) = changes_between(OLD, side(cell(value, program="other", expectation="o"))).changes
     assert (change.kind, change.mismatches, change.why) == ("program changed", (), "")
 
 
@@ -114,10 +119,10 @@ def test_a_witness_only_changes_its_answer():
     """Programs, declarations and presence are those of the target's own cells."""
     old = side(cell(1.0), cell(1.0, target="reference", program="q"), cell(1.0, "a/b/c"))
     new = side(cell(1.0), cell(1.0, target="reference"), cell(1.0, "a/b/c"))
-    found = difference(old, new)
+    found = changes_between(old, new)
     assert (found.changes, found.compared) == ((), 2)
     bare = replace(new, answers=new.answers[::2])
-    assert difference(old, bare).changes == difference(bare, old).changes == ()
+    assert changes_between(old, bare).changes == changes_between(bare, old).changes == ()
 
 
 # ----- unstable -----
@@ -182,25 +187,98 @@ def test_targets_are_paired_by_their_label_or_else_by_their_name():
     both = side(
         cell(1.0, target="tensorflow==2.8.4"), cell(2.0, target="tensorflow==2.21.0"), about={}
     )
-    found = difference(old, both)
+    found = changes_between(old, both)
     assert found.pairs == (("tensorflow==2.8.4", "tensorflow==2.8.4"),)
     assert [(c.kind, c.cell.target) for c in found.changes] == [("added", "tensorflow==2.21.0")]
 
 
 def test_two_versions_on_one_side_have_no_partner_of_another_version():
     both = side(cell(1.0, target="tensorflow==2.8.4"), cell(1.0, target="tensorflow==2.15.1"))
-    found = difference(both, OLD)
+    found = changes_between(both, OLD)
     assert (found.pairs, found.compared) == ((), 0)
     assert found.counts == {"removed": 2, "added": 1}
 
 
 def test_different_targets_have_nothing_in_common_even_with_one_oracle():
     oracle = cell(1.0, target="reference")
-    found = difference(side(cell(1.0), oracle), side(cell(1.0, target="./tape.py"), oracle))
+    found = changes_between(side(cell(1.0), oracle), side(cell(1.0, target="./tape.py"), oracle))
     assert (found.compared, found.word()) == (0, "nothing_ran")
 
 
 # ----- order and word -----
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ((), ("slow",), "warning changed"),
+        (("slow",), (), "warning changed"),
+        (("slow", "deprecated"), ("deprecated", "slow", "slow"), None),
+        (("x of 0x7f12 in cond_1",), ("x of 0x8f13 in cond_2",), None),
+        (("WARNING from /a/b/tape.py",), ("WARNING from /c/d/tape.py",), None),
+        ((), ("From array_ops.py: calling gather. Instructions for updating: none",), None),
+    ],
+)
+def test_a_warning_is_a_change_of_its_own(old, new, expected):
+    sides = side(cell(warned(*old))), side(cell(warned(*new)), about=OLDER)
+    assert kind(*sides) == expected
+    if expected:
+        (mismatch,) = changes_between(*sides).changes[0].mismatches
+        texts = ["; ".join(sorted(told)) or "no warning" for told in (old, new)]
+        assert [mismatch.expected, mismatch.got] == texts
+        assert changes_between(*sides).changes[0].mismatch == "warning"
+
+
+def test_another_answer_is_no_mere_warning():
+    assert kind(OLD, side(cell(answered(g=tensor([2.0]), warnings=("slow",))))) == "unstable"
+
+
+def test_a_warning_that_comes_and_goes_is_unstable():
+    old = side(cell(warned("slow")), repeats=(warned(),))
+    assert kind(old, side(cell(warned()), about=OLDER)) == "unstable"
+
+
+def crash(how):
+    return Answer("crash", detail=how)
+
+
+def test_a_crash_is_that_crash_whatever_was_said_last():
+    said = "ended by signal SIGSEGV; last output: I0000 00:00:1795.22 813 port.cc:1]"
+    old, new = (side(cell(crash(f"{said} {word}"))) for word in ("one", "two"))
+    assert kind(old, new) is None
+    other = side(cell(crash("ended by signal SIGABRT")), about=OLDER)
+    (change,) = changes_between(old, other).changes
+    assert change.why == "crash SIGSEGV became crash SIGABRT"
+
+
+def test_after_a_crash_the_new_answer_is_told():
+    crashed, sound = side(cell(crash("ended by signal SIGSEGV"))), side(cell(2.0), about=OLDER)
+    (change,) = changes_between(crashed, sound).changes
+    (told,) = change.mismatches
+    assert (told.name, told.expected, told.got) == ("g", "crash SIGSEGV", "[2.0] (float32)")
+    assert (change.why, change.mismatch) == ("crash became answered", "outcome")
+    (back,) = changes_between(sound, crashed).changes
+    (told,) = back.mismatches
+    assert (told.expected, told.got) == ("[2.0] (float32)", "crash SIGSEGV")
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "turn"),
+    [
+        ("2.5", "2.8", "until 2.8"),
+        ("2.9", "2.22", "since 2.9"),
+        ("2.5", "2.22", ""),
+        ("2.1", "2.2", ""),
+        ("", "", ""),
+    ],
+)
+def test_a_change_carries_the_departure_that_began_or_ended_with_it(since, until, turn):
+    entry = departure(cases=(CASE,), since=since, until=until)
+    old, new = side(cell(1.0), about=OLDER), side(cell(2.0))
+    for name, explains in (("tensorflow", bool(turn)), ("tape.py", False)):
+        (change,) = changes_between(old, new, [Departures(name, (entry,))]).changes
+        assert change.explained_by == (entry if explains else None)
+        assert change.turn == (turn if explains else "")
 
 
 def test_the_most_severe_change_comes_first_and_what_is_unstable_last():
@@ -210,12 +288,13 @@ def test_the_most_severe_change_comes_first_and_what_is_unstable_last():
         cell(1.0, "a/b/program", program="q"),
         cell(1.0, "a/b/expectation", expectation="f"),
         cell(1.0, "a/b/oracle", target="reference"),
+        cell(warned("slow"), "a/b/warning"),
         cell(2.0, "a/b/value"),
         cell(answered(g=NONE), "z/b/none", mode="graph"),
         cell(answered(g=NONE), "z/b/none"),
         about=OLDER,
     )
-    before = ("unstable", "removed", "program", "expectation", "value")
+    before = ("unstable", "removed", "program", "expectation", "value", "warning")
     old = side(
         *(cell(1.0, f"a/b/{name}") for name in before),
         cell(2.0, "a/b/oracle", target="reference"),
@@ -228,18 +307,19 @@ def test_the_most_severe_change_comes_first_and_what_is_unstable_last():
         ("implementation changed", "z/b/none", "graph"),
         ("implementation changed", "a/b/value", "eager"),
         ("oracle changed", "a/b/oracle", "eager"),
+        ("warning changed", "a/b/warning", "eager"),
         ("expectation changed", "a/b/expectation", "eager"),
         ("program changed", "a/b/program", "eager"),
         ("removed", "a/b/removed", "eager"),
         ("added", "a/b/added", "eager"),
         ("unstable", "a/b/unstable", "eager"),
     ]
-    found = difference(old, new)
+    found = changes_between(old, new)
     assert list(found.counts) == [k for k in CLASSES if k != "environment changed"]
 
 
 def test_the_word_is_about_what_was_gated():
-    found = difference(OLD, side(cell(2.0), about=OLDER))
+    found = changes_between(OLD, side(cell(2.0), about=OLDER))
     assert found.word() is None
     assert found.word(["implementation changed"]) == "falls_short"
     assert found.word(["environment changed", "removed"]) == "conforms"
@@ -248,8 +328,12 @@ def test_the_word_is_about_what_was_gated():
 @pytest.mark.parametrize("gated", [(), CLASSES])
 def test_a_cut_side_is_not_to_be_trusted(gated):
     cut = side(cell(1.0), complete=False, reason="truncated")
-    assert difference(OLD, cut).word(gated) == difference(cut, OLD).word(gated) == "untrustworthy"
-    assert difference(cut, side(cell(1.0, target="./tape.py"))).word(gated) == "untrustworthy"
+    assert (
+        changes_between(OLD, cut).word(gated)
+        == changes_between(cut, OLD).word(gated)
+        == "untrustworthy"
+    )
+    assert changes_between(cut, side(cell(1.0, target="./tape.py"))).word(gated) == "untrustworthy"
 
 
 # ----- what holds of all sides -----
@@ -279,14 +363,14 @@ SIDES = st.builds(
 @UNHURRIED
 @given(SIDES)
 def test_a_side_has_no_difference_from_itself(one):
-    assert difference(one, one).changes == ()
+    assert changes_between(one, one).changes == ()
 
 
 @UNHURRIED
 @given(SIDES, SIDES)
 def test_a_difference_is_the_same_cells_in_both_directions(one, other):
     turned = {"removed": "added", "added": "removed"}
-    forth, back = difference(one, other), difference(other, one)
+    forth, back = changes_between(one, other), changes_between(other, one)
     partners = dict(forth.pairs)
 
     def seen(found):

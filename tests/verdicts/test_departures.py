@@ -6,7 +6,7 @@ import pytest
 
 from conformance.answers.answer import Answer
 from conformance.corpus.language.case import ExpectedNone, ExpectedTensor
-from conformance.verdicts.departures import Departures, apply, end_of, target_name
+from conformance.verdicts.departures import Departures, apply, target_name
 from conformance.verdicts.judge import judge
 from tests.answers.wire import NONE, PLACE, answered, case, error, tensor
 from tests.verdicts.making import departure, evidence
@@ -158,14 +158,14 @@ def test_a_target_has_one_name_wherever_it_is(label, name):
         ("crash", "ended by signal SIGABRT: Check failed; last output: no", "crash SIGABRT"),
         ("crash", "ended by signal 63", "crash 63"),
         ("crash", "ended with exit code 3 in the middle of a reply", "exit 3"),
-        ("crash", "closed its descriptor: it said no", "crash closed its descriptor"),
+        ("crash", "closed its descriptor and did not end", "crash"),
         ("timeout", "no answer in 60 seconds: killed", "timeout"),
         ("answered", "", ""),
         ("unsupported", "the target lacks it", ""),
     ],
 )  # fmt: skip
 def test_how_a_process_ended_is_told_without_what_it_last_said(outcome, detail, ends):
-    assert end_of(Answer(outcome, detail=detail)) == ends
+    assert Answer(outcome, detail=detail).end == ends
 
 
 def test_a_documented_crash_is_that_crash_and_no_other():

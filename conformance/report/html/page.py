@@ -37,7 +37,7 @@ from conformance.report.summary import (
 )
 from conformance.report.tables import counted
 from conformance.text import printable
-from conformance.verdicts.difference import changes_between_versions
+from conformance.verdicts.changes import changes_between_versions
 from conformance.verdicts.judge import Verdict
 from conformance.verdicts.results import Judged, Results
 
