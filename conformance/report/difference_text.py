@@ -26,6 +26,7 @@ COLOURS: Mapping[ChangeClass, str] = {
     "implementation changed": "red",
     "environment changed": "magenta",
     "oracle changed": "magenta",
+    "warning changed": "yellow",
     "expectation changed": "yellow",
     "program changed": "yellow",
     "removed": "yellow",

@@ -34,7 +34,7 @@ from conformance.asking.record import Record
 from conformance.closing import Word
 from conformance.corpus.language.case import MODES, ExpectedAnyOf
 from conformance.targets.specification import name_of
-from conformance.text import clean
+from conformance.text import printable
 from conformance.verdicts.departures import Departure, Departures, target_name
 from conformance.verdicts.findings import ORACLE_LABEL, Finding, Findings
 from conformance.verdicts.judge import RAN
@@ -308,7 +308,10 @@ def _change(old: Told, new: Told) -> Change | None:
         return Change(kind, before, after, causes, mismatches, differing.why)
     logged = [_logged(told.answer) for told in (before, after)]
     if logged[0] != logged[1]:
-        was, now = (clean("; ".join(sorted(lines))) or "no warning" for lines in logged)
+        was, now = (
+            printable("; ".join(sorted(some - other))) or "nothing of it"
+            for some, other in (logged, reversed(logged))
+        )
         mismatch = Mismatch("warning", "warnings", "", was, now)
         unsteady = any(
             _logged(again.answer) != _logged(told.answer)

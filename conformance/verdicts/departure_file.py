@@ -20,6 +20,7 @@ from conformance.answers.text import steady
 from conformance.answers.text import text_of as told
 from conformance.answers.values import Tensor
 from conformance.answers.wire import json_of
+from conformance.closing import UsageError
 from conformance.corpus.language.case import (
     MODES,
     Case,
@@ -47,8 +48,9 @@ from conformance.corpus.language.document import (
 )
 from conformance.corpus.language.expectations import ORACLE, parse_expectation
 from conformance.corpus.language.literals import PYTHON_TYPES
+from conformance.places import data_folder
 from conformance.targets.versions import is_between
-from conformance.text import did_you_mean, suggest
+from conformance.text import clean, did_you_mean, suggest
 from conformance.verdicts.departures import WARNING, Departure, Departures, Kind
 
 KEYS = ("introduction", "target", "lacks", "departures", "asked")
@@ -87,6 +89,18 @@ def read_folder(folder: Path, cases: Sequence[Case] | None = None) -> list[Depar
     if faults:
         raise CaseFileError(faults)
     return found
+
+
+def lent(word: str, label: str, cases: Sequence[Case] | None = None) -> Departures:
+    """The list that a word names, `tensorflow` or a file, for the target of another label.
+
+    Errors: UsageError for a word that names none, CaseFileError as read_departures.
+    """
+    named = {path.stem: path for path in data_folder("deviations").glob("*.yaml")}
+    path = named.get(word, Path(word))
+    if not path.is_file():
+        raise UsageError(f"'{clean(word)}' is no file, and no list of ours{suggest(word, named)}")
+    return read_departures(path, cases).lent_to(label)
 
 
 def write_departures(path: Path, departures: Departures) -> None:

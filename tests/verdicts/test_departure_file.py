@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from conformance.answers.answer import ENDING
 from conformance.answers.compare import compare_value, expectation_of
 from conformance.answers.tolerances import Bounds
 from conformance.answers.values import Value
+from conformance.closing import UsageError
+from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import (
     Case,
     ExpectedAnyOf,
@@ -27,6 +30,7 @@ from conformance.corpus.language.case import (
 from conformance.corpus.language.document import CaseFileError
 from conformance.verdicts.departure_file import (
     INTRODUCTION,
+    lent,
     read_departures,
     read_folder,
     text_of,
@@ -34,6 +38,7 @@ from conformance.verdicts.departure_file import (
 )
 from conformance.verdicts.departures import Departure, Departures
 from tests.answers.wire import case
+from tests.report.making import WRONG, deviation, results_from
 from tests.verdicts.making import VALUES, departure
 
 GOOD = """\
@@ -148,6 +153,26 @@ def test_the_lists_of_a_folder_are_read_with_all_their_faults(tmp_path: Path) ->
     with pytest.raises(CaseFileError) as caught:
         read_folder(tmp_path, CASES)
     assert len(caught.value.faults) == 2
+
+
+def test_a_list_is_lent_by_its_name_or_by_its_file(tmp_path: Path) -> None:
+    ours = lent("tensorflow", "./build/proxy.py", load_corpus())
+    assert ours.target == "proxy.py"
+    assert len(ours.entries) > 50
+    (tmp_path / "own.yaml").write_text(GOOD)
+    own = lent(str(tmp_path / "own.yaml"), "./proxy.py", CASES)
+    assert (own.target, len(own.entries)) == ("proxy.py", 2)
+    for word, hint in (("tensorflwo", "did you mean tensorflow?"), ("no/such.yaml", "known:")):
+        with pytest.raises(UsageError, match=re.escape(hint)):
+            lent(word, "./proxy.py")
+
+
+def test_a_lent_list_documents_what_another_target_answers() -> None:
+    documented = deviation("math/sq/one").lent_to("./build/proxy.py")
+    for lists, verdict in (([documented], "known_deviation"), ([], "fail")):
+        answers = {"./build/proxy.py": {"one": WRONG}}
+        findings = results_from(answers, modes=("eager",), deviations=lists)
+        assert [finding.verdict for finding in findings.cells] == [verdict]
 
 
 # ----- written and read again -----
