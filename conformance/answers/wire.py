@@ -44,6 +44,8 @@ from conformance.text import clean
 
 MAX_DEPTH = 100
 """Levels of JSON."""
+MAX_ITEMS = 2_000_000
+"""Values in a JSON text, counted by its commas before it is parsed."""
 MAX_NESTING = 64
 """Levels of structures in a value."""
 MAX_RANK = 32
@@ -397,10 +399,16 @@ READERS: Mapping[str, Callable[[Mapping[str, Any]], Value]] = {
 def parse_json(written: str | bytes) -> Any:
     """The value of a JSON text, its short texts shared with those of every other one.
 
-    Errors: ValueError for what is no JSON, or is nested deeper than MAX_DEPTH levels.
+    Errors: ValueError for what is no JSON, has a number that is not finite, has more than MAX_ITEMS
+    values, or is nested deeper than MAX_DEPTH levels.
     """
+    commas = written.count(",") if isinstance(written, str) else written.count(b",")
+    if commas > MAX_ITEMS:
+        raise ValueError(f"more than {MAX_ITEMS:,} values")
     try:
-        value = json.loads(written, object_pairs_hook=_shared)
+        value = json.loads(
+            written, object_pairs_hook=_shared, parse_float=_finite, parse_constant=_finite
+        )
     except RecursionError as error:
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from error
     level, depth = [value], 0
@@ -409,6 +417,13 @@ def parse_json(written: str | bytes) -> Any:
         if depth > MAX_DEPTH:
             raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
     return value
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if not math.isfinite(number):
+        raise ValueError(f"{_short(written)} is no finite number")
+    return number
 
 
 def _shared(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

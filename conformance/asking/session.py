@@ -7,11 +7,14 @@ import json
 import os
 import re
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import IO, Any
 
 from conformance.answers.text import uncounted
@@ -23,12 +26,11 @@ PROTOCOL = 1
 """The version of what crosses between host and worker; `drivers/inside/__main__.py` has it too."""
 START_TIMEOUT = 180.0
 """Seconds for an import: a first TensorFlow import from a cold disk takes most of a minute."""
-MAX_REPLY = 64 * 1024 * 1024
+MAX_REPLY = 16 * 1024 * 1024
 KEEPER_TIMEOUT = 5.0
 """Seconds for what is left of a worker to be ended by its keeper."""
 POLL_EVERY = 1.0
-"""Seconds between two polls of how much a worker has printed."""
-MAX_LOG = 16 * 1024 * 1024
+"""Seconds between two polls of a worker."""
 LOG_TAIL = 16 * 1024
 MAX_SAID = 2_000
 """Characters of what a worker printed that are told when it crashes."""
@@ -56,6 +58,22 @@ class ReplyTooLong(Exception):
     """A worker says more than the host is ready to hold."""
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a worker may have: nothing is held where it is not `confined`."""
+
+    confined: bool = True
+    memory: int = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    """Bytes, for all workers of a run together."""
+
+    def shared(self, workers: int) -> Limits:
+        """The part of one of so many workers."""
+        return replace(self, memory=self.memory // max(1, workers))
+
+
+LIMITS = Limits()
+
+
 class Session:
     """One worker process for one target. Start and close it in the same thread.
 
@@ -63,8 +81,9 @@ class Session:
     `forks`, a request that is isolated leaves no trace in it.
     """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, limits: Limits = LIMITS) -> None:
         self.target = target
+        self.limits = limits
         self.about: dict[str, Any] = {}
         self.forks = False
         self._process: subprocess.Popen[bytes] | None = None
@@ -73,6 +92,7 @@ class Session:
         self._buffer = bytearray()
         self._seconds_left = 0.0
         self._log: IO[bytes] | None = None
+        self._folder = ""
 
     def start(self) -> dict[str, Any]:
         """Start the worker and import its framework; what it says of itself.
@@ -84,6 +104,7 @@ class Session:
             "module": self.target.module,
             "attribute": self.target.attribute,
             "path": self.target.path,
+            "readable": self._readable(),
         }
         try:
             reply = self.ask(request, START_TIMEOUT)
@@ -162,19 +183,23 @@ class Session:
         os.close(self._replies)
         if self._log:
             self._log.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _spawn(self) -> None:
         try:
             self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the session
             for_worker, self._requests = os.pipe()
             self._replies, from_worker = os.pipe()
+            self._folder = tempfile.mkdtemp(prefix="gradconf-")
         except OSError as error:
             raise WorkerError(f"no worker can be started: {error.strerror}") from error
         os.set_blocking(self._requests, False)
         python = self.target.python or sys.executable
+        limits = {"folder": self._folder, "memory": self.limits.memory}
+        words = [for_worker, from_worker, json.dumps(limits if self.limits.confined else {})]
         try:
             self._process = subprocess.Popen(
-                [python, str(INSIDE), str(for_worker), str(from_worker)],
+                [python, str(INSIDE), *map(str, words)],
                 pass_fds=(for_worker, from_worker),
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
@@ -189,6 +214,12 @@ class Session:
             os.close(for_worker)
             os.close(from_worker)
         self._buffer = bytearray()
+
+    def _readable(self) -> list[str]:
+        """What the target may read beside its interpreter: its own folder."""
+        file = self.target.module
+        own = {Path(file).parent, Path(file).resolve().parent} if file.endswith(".py") else set()
+        return [*map(str, own), *self.target.path]
 
     def _environment(self) -> dict[str, str]:
         """The user's environment; another interpreter must not meet this one's packages."""
@@ -224,7 +255,6 @@ class Session:
         while True:
             left = self._seconds_left
             poll = min(max(0.0, left), POLL_EVERY)
-            self._bound_log()
             started = time.monotonic()
             ready = _ready(descriptor, event, poll)
             self._seconds_left -= min(time.monotonic() - started, poll)
@@ -232,12 +262,6 @@ class Session:
                 return
             if left <= 0:
                 raise TimeoutError
-
-    def _bound_log(self) -> None:
-        """Empty the log of a worker that prints without end."""
-        assert self._log is not None
-        if os.fstat(self._log.fileno()).st_blocks * 512 > MAX_LOG:
-            os.ftruncate(self._log.fileno(), 0)  # the worker goes on behind the hole
 
     def _how_it_ended(self) -> str:
         assert self._process is not None

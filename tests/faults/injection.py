@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.checks import CHECKS, Ended, cells_in, lines_in
-from tests.faults.processes import MARK, left, marked, parent_of
+from tests.faults.processes import MARK, keepers_of, left, marked, workers_of
 
 TARGET = Path(__file__).parent.parent / "broken" / "unhurried.py"
 CASES = Path(__file__).parent.parent.parent / "cases"
@@ -53,12 +53,11 @@ class Run:
 
     def keepers(self) -> list[int]:
         """The processes that the host started."""
-        return [process for process in marked(self.mark) if parent_of(process) == self.host.pid]
+        return keepers_of(self.mark, self.host.pid)
 
     def workers(self) -> list[int]:
         """The processes that answer cells."""
-        keepers = self.keepers()
-        return [process for process in marked(self.mark) if parent_of(process) in keepers]
+        return workers_of(self.mark, self.host.pid)
 
     def signal(self, processes: list[int], number: int) -> None:
         """Send a signal to one of these processes, if there is any."""

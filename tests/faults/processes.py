@@ -36,3 +36,25 @@ def parent_of(process: int) -> int | None:
     except OSError:
         return None
     return int(stat.rpartition(")")[2].split()[1])
+
+
+def keepers_of(mark: str, host: int) -> list[int]:
+    """The processes that a host started."""
+    return [process for process in marked(mark) if parent_of(process) == host]
+
+
+def workers_of(mark: str, host: int) -> list[int]:
+    """The processes that answer cells: the second of its namespace, or a keeper's child."""
+    keepers = keepers_of(mark, host)
+    numbers = {process: numbers_of(process) for process in marked(mark)}
+    apart = [process for process, found in numbers.items() if found[1:] == [2]]
+    return apart or [p for p in numbers if len(numbers[p]) == 1 and parent_of(p) in keepers]
+
+
+def numbers_of(process: int) -> list[int]:
+    """The number of a process in each of its namespaces, the outermost first."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("NSpid:"):
+                return [int(number) for number in line.split()[1:]]
+    return []

@@ -3,11 +3,12 @@
 It needs CPython 3.9, the standard library, numpy and one framework, and nothing of this project.
 JSON lines come in and go out on two descriptors of its own (frameworks print on stdout):
 
-    {"module": "tensorflow", "attribute": "", "path": []}
+    {"module": "tensorflow", "attribute": "", "path": [], "readable": []}
     {"cell": 7, "name": "...", "source": "...", "parameters": ["x"], "convert": false,
      "mode": "eager", "observe": ["g"], "isolated": false}
 
-The first names the target. An isolated cell is answered by a fork of the worker where that is safe;
+The first names the target, and what it may read beside its interpreter. An isolated cell is
+answered by a fork of the worker where that is safe;
 where it is not, the host starts another worker. A worker is told which names to observe and never
 what is expected of them.
 """
@@ -21,17 +22,26 @@ import sys
 # The folder's name is the only one that a target's own imports can meet.
 sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-from inside import processes
+from inside import confinement, processes
 
 del sys.path[0]
 
 PROTOCOL = 1
 
 
-def main(incoming: int, outgoing: int) -> None:
+def main(incoming: int, outgoing: int, limits: dict) -> None:
     """Serve the host until it goes away."""
-    processes.fork_worker(incoming, outgoing)
+    held = processes.fork_worker(limits, incoming, outgoing)
     _be_a_worker(incoming, outgoing)
+    with os.fdopen(incoming, encoding="utf-8") as requests:
+        target = json.loads(next(requests))
+        held += confinement.confine(limits, target["readable"]) if limits else []
+        serve(requests, target, held, outgoing)
+    leave()
+
+
+def serve(requests, wanted: dict, held: list, outgoing: int) -> None:
+    """Import the target, and answer one request after another."""
     # Only now: importing NumPy starts threads, which a fork would lose.
     from inside import loading
     from inside.execution import run_cell
@@ -44,17 +54,18 @@ def main(incoming: int, outgoing: int) -> None:
         send(outgoing, reply)
 
     threads = processes.threads()
-    with os.fdopen(incoming, encoding="utf-8") as requests:
-        target, about = loading.load_target(json.loads(next(requests)))
-        forks = 0 < processes.threads() <= threads
-        send(outgoing, {**about, "protocol": PROTOCOL, "forks": forks})
-        for line in requests:
-            request = json.loads(line)
-            if request["isolated"] and forks:
-                processes.in_a_fork(answer, request)
-            else:
-                answer(request)
-    leave()
+    watch = processes.ImportWatch()
+    target, about = loading.load_target(wanted)
+    if watch.is_doubled():
+        about = {"ready": False, "error": "it forks while it is imported, and both go on"}
+    forks = 0 < processes.threads() <= threads
+    send(outgoing, {**about, "protocol": PROTOCOL, "forks": forks, "confined": held})
+    for line in requests:
+        request = json.loads(line)
+        if request["isolated"] and forks:
+            processes.in_a_fork(answer, request)
+        else:
+            answer(request)
 
 
 def _be_a_worker(*descriptors: int) -> None:
@@ -82,4 +93,4 @@ def leave() -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    main(int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3]))

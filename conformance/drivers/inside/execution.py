@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 from inside import modes
-from inside.observation import observe, observe_error, placeless
+from inside.observation import Observer, observe_error, placeless
 
 _codes = {}
 
@@ -38,6 +38,7 @@ class _Cell:
         self.file = "<case {}>".format(request["name"])
         self.namespace = {"tf": target, "np": np, "alive": modes.alive, "__name__": "case"}
         self.phase = "define"
+        self.observer = Observer()
 
     def run(self):
         try:
@@ -83,7 +84,7 @@ class _Cell:
         return traced
 
     def _observe(self, value):
-        found = observe(value)
+        found = self.observer.observe(value)
         if found["kind"] == "error":
             found["phase"] = self.phase
         return found
@@ -91,7 +92,7 @@ class _Cell:
     def _reached(self, error):
         """What the program had bound before it raised."""
         observed = {
-            name: observe(value)
+            name: self.observer.observe(value)
             for name, value in self._locals(error).items()
             if name in self.request["observe"]
         }
@@ -99,7 +100,7 @@ class _Cell:
             known = ("none", "scalar", "error")
             observed = {name: found for name, found in observed.items() if found["kind"] in known}
         calls = self.namespace.get("calls", {})
-        observed.update((name, observe(count)) for name, count in calls.items())
+        observed.update((name, self.observer.observe(count)) for name, count in calls.items())
         return observed
 
     def _locals(self, error):
@@ -145,9 +146,10 @@ def _seed(target):
 
 
 class _Logs(logging.Handler):
-    """What the framework's loggers say during one cell."""
+    """What the framework's loggers say during one cell, bounded."""
 
     LOGGERS = ("tensorflow", "absl")
+    MAX_MESSAGES = 100
 
     def __init__(self):
         super().__init__(logging.WARNING)
@@ -155,7 +157,9 @@ class _Logs(logging.Handler):
 
     def emit(self, record):
         message = record.getMessage()
-        if "retracing" not in message:  # depends on what ran before, not on the case
+        if (
+            "retracing" not in message and len(self.messages) < self.MAX_MESSAGES
+        ):  # depends on what ran before, not on the case
             self.messages.append(placeless(message)[:2000])
 
     def __enter__(self):

@@ -8,9 +8,17 @@ import sys
 import numpy as np
 
 MAX_DEPTH = 20
-MAX_VALUES = 100_000
-MAX_BYTES = 32 * 1024 * 1024
+MAX_VALUES = 20_000
+MAX_BYTES = 4 * 1024 * 1024
+"""Of all values of a cell; the host reads no longer reply than these make."""
+MAX_TEXT = 100_000
 TEXT_LENGTH = 80
+CARRIED = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "bfloat16", "float32", "float64", "complex64", "complex128"),
+)
+"""The dtypes whose elements cross the wire as they lie in memory."""
+PYTHON_NUMBERS = (bool, int, float, complex, str)
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _PREFIXES = {_OWN, sys.prefix, sys.base_prefix}
 FOLDERS = sorted(_PREFIXES | set(map(os.path.realpath, _PREFIXES)), key=len, reverse=True)
@@ -22,19 +30,16 @@ class TooMuch(Exception):
 
 
 def observe(value):
-    """The observation of any value that a program bound; see the host's answer.py for the form.
+    """The observation of any value that a program bound; see the host's answers/wire.py."""
+    return Observer().observe(value)
 
-    A foreign value may raise whatever it likes while it is looked at: then it is `other`, as is
-    one of more than MAX_VALUES parts or MAX_BYTES.
+
+class Observer:
+    """Observes the values of one cell, bounded in depth, parts and bytes.
+
+    A foreign value may raise whatever it likes while it is looked at. What the wire cannot carry,
+    or is more than MAX_VALUES parts or MAX_BYTES, is `other`, with its class and why.
     """
-    try:
-        return _Look().observe(value)
-    except TooMuch as fault:
-        return {"kind": "other", "type": str(fault)}
-
-
-class _Look:
-    """One look at a value and its parts, bounded in depth, in parts and in bytes."""
 
     def __init__(self):
         self.depth = 0
@@ -42,18 +47,31 @@ class _Look:
         self.bytes = 0
 
     def observe(self, value):
-        self.values += 1
-        if self.values > MAX_VALUES:
-            raise TooMuch(f"more than {MAX_VALUES:,} values")
+        """The observation of one value."""
+        try:
+            return self._part(value)
+        except TooMuch as fault:
+            return _other(str(fault))
+
+    def _part(self, value):
+        self._spend(values=1)
         self.depth += 1
         try:
             return self._observe(value)
         except TooMuch:
             raise
         except BaseException:
-            return {"kind": "other", "type": type(value).__name__}
+            return _other(type(value).__name__)
         finally:
             self.depth -= 1
+
+    def _spend(self, values=0, size=0):
+        self.values += values
+        self.bytes += size
+        if self.values > MAX_VALUES:
+            raise TooMuch(f"more than {MAX_VALUES:,} values")
+        if self.bytes > MAX_BYTES:
+            raise TooMuch(f"more than {MAX_BYTES:,} bytes")
 
     def _observe(self, value):
         """The observation of a value that behaves.
@@ -63,24 +81,38 @@ class _Look:
         """
         if value is None:
             return {"kind": "none"}
-        if isinstance(value, (bool, int, float, complex, str)):
-            return {"kind": "scalar", "type": type(value).__name__, "value": repr(value)}
+        if isinstance(value, PYTHON_NUMBERS):
+            return self._python_number(value)
         if isinstance(value, BaseException):
             return observe_error(value, "run", None)
         if isinstance(value, (np.ndarray, np.generic)):
-            return self._array(np.asarray(value), np.asarray(value).dtype.name)
+            return self._array(np.asarray(value), np.asarray(value).dtype.name, value)
         if self.depth > MAX_DEPTH:
-            return {"kind": "other", "type": "a structure nested too deeply"}
+            return _other("a structure nested too deeply")
         if isinstance(value, (list, tuple)):
             kind = "tuple" if isinstance(value, tuple) else "list"
             return {"kind": kind, "items": self._all(value)}
         if isinstance(value, dict):
-            items = self._all(value.values())
-            return {"kind": "dict", "keys": [str(key) for key in value], "items": items}
+            return self._dict(value)
         return self._framework_value(value)
 
     def _all(self, values):
-        return [self.observe(value) for value in values]
+        return [self._part(value) for value in values]
+
+    def _python_number(self, value):
+        """A number or text of Python; one of a subclass is what its base would be."""
+        base = next(base for base in PYTHON_NUMBERS if isinstance(value, base))
+        if base is int and not -(2**63) <= int.__index__(value) < 2**64:
+            return _other(f"an int of {int.bit_length(value)} bits")
+        self._spend(size=len(value) if base is str else 0)
+        return {"kind": "scalar", "type": base.__name__, "value": base.__repr__(value)}
+
+    def _dict(self, value):
+        keys = [str(key) for key in value]
+        if len(set(keys)) < len(keys):
+            return _other("a dict with two keys of the same text")
+        self._spend(size=sum(map(len, keys)))
+        return {"kind": "dict", "keys": keys, "items": self._all(value.values())}
 
     def _framework_value(self, value):
         classes = {cls.__name__ for cls in type(value).__mro__}
@@ -89,51 +121,85 @@ class _Look:
         if "SparseTensor" in classes:
             return self._fields("sparse", value, ("indices", "values", "dense_shape"))
         if "RaggedTensor" in classes:
-            splits = self._all(value.nested_row_splits)
-            return {"kind": "ragged", "values": self.observe(value.flat_values), "splits": splits}
+            values, *splits = self._all([value.flat_values, *value.nested_row_splits])
+            return _composed("ragged", value, {"values": values}, splits=splits)
         if hasattr(value, "assign") and hasattr(value, "trainable"):
-            return {"kind": "variable", "name": str(value.name).split(":")[0]}
+            return {"kind": "variable", "name": str(value.name).split(":")[0][:MAX_TEXT]}
         if classes & {"DType", "dtype"}:
-            return {"kind": "scalar", "type": "dtype", "value": str(value.name)}
+            return {"kind": "scalar", "type": "dtype", "value": str(value.name)[:MAX_TEXT]}
         if "TensorShape" in classes:
-            return self.observe(tuple(value.as_list()))
+            return self._part(tuple(value.as_list()))
         if hasattr(value, "numpy"):
             return self._tensor(value)
-        return {"kind": "other", "type": type(value).__name__}
+        return _other(type(value).__name__)
 
     def _fields(self, kind, value, names):
-        found = {name: self.observe(getattr(value, name)) for name in names}
-        return dict(found, kind=kind)
+        return _composed(kind, value, {name: self._part(getattr(value, name)) for name in names})
 
     def _tensor(self, value):
         try:
             array = np.asarray(value.numpy())
         except Exception as error:  # a symbolic tensor outside its graph has no value
             return {"kind": "not_observed", "raised": type(error).__name__}
-        return self._array(array, str(getattr(value.dtype, "name", array.dtype.name)))
+        return self._array(array, str(getattr(value.dtype, "name", array.dtype.name)), value)
 
-    def _array(self, array, dtype):
-        self.bytes += array.nbytes
-        if self.bytes > MAX_BYTES:
-            raise TooMuch(f"more than {MAX_BYTES:,} bytes")
+    def _array(self, array, dtype, value):
+        """The observation of an array whose framework calls its dtype `dtype`."""
+        owner = type(value).__name__
+        self._spend(size=max([array.nbytes, *array.shape]))
+        if array.dtype.kind in "OSU":
+            return _observe_strings(array) if _holds_texts(array) else _other(f"{owner} of objects")
+        held = array.dtype.name
+        if dtype not in CARRIED:
+            return _other(f"{owner} of {dtype}")
+        if held != dtype and (dtype != "bfloat16" or array.dtype.itemsize != 2):
+            return _other(f"{owner} of {dtype} that holds {held}")
         return observe_array(array, dtype)
+
+
+def _other(what):
+    return {"kind": "other", "type": what[: 2 * TEXT_LENGTH]}
+
+
+def _composed(kind, value, parts, **more):
+    """A value that is made of tensors; `other` where one of its parts is none."""
+    for name, part in parts.items():
+        if part["kind"] == "not_observed":
+            return part
+        if name == "dense_shape" and kind == "indexed_slices":
+            fits = part["kind"] == "none" or _is_shape(part)
+        else:
+            fits = part["kind"] in ("tensor", "scalar")
+        if not fits:
+            return _other(f"{type(value).__name__} without {name} that the wire can carry")
+    return dict(parts, kind=kind, **more)
+
+
+def _is_shape(part):
+    if part["kind"] == "tensor":
+        return "int" in part["dtype"] and len(part["shape"]) < 2
+    sizes = part.get("items", [None])
+    return all(size and size["kind"] == "scalar" and size["type"] == "int" for size in sizes)
 
 
 def observe_array(array, dtype):
     """The observation of a NumPy array whose framework calls its dtype `dtype`."""
-    if array.dtype.kind in "OSU":
-        return _observe_strings(array)
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
+    if array.dtype.kind == "b":
+        array = array.view(np.uint8) != 0  # NumPy takes any byte for a bool
     data = base64.b64encode(array.tobytes()).decode("ascii")
-    text = _short(array)
     return {
         "kind": "tensor",
         "dtype": dtype,
         "shape": list(array.shape),
         "data": data,
-        "text": text,
+        "text": _short(array),
     }
+
+
+def _holds_texts(array):
+    return array.dtype.kind != "O" or all(isinstance(x, (str, bytes)) for x in array.ravel())
 
 
 def _observe_strings(array):
@@ -148,11 +214,7 @@ def _observe_strings(array):
 
 
 def _bytes_of(item):
-    if isinstance(item, str):
-        return item.encode("utf-8", "surrogateescape")
-    if not isinstance(item, bytes):
-        raise TypeError("an array of objects that are no strings")
-    return item
+    return item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item
 
 
 def _short(array):
@@ -168,8 +230,8 @@ def observe_error(error, phase, line):
     bases = [cls.__name__ for cls in type(error).__mro__ if cls is not builtins.object]
     return {
         "kind": "error",
-        "type": type(error).__name__,
-        "bases": bases,
+        "type": type(error).__name__[:TEXT_LENGTH],
+        "bases": [name[:TEXT_LENGTH] for name in bases[:TEXT_LENGTH]],
         "message": placeless(_message(error))[:4000],
         "phase": phase,
         "line": line,

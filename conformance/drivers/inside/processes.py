@@ -1,8 +1,10 @@
 """A worker's processes: its keeper, which ends all that it started, and a fork for one cell alone.
 
-The keeper stands between host and worker: it ends whatever its worker started, daemons included,
-and then ends the way that its worker did. Only Linux can say which processes those are; elsewhere
-the worker runs without a keeper.
+The keeper stands between host and worker. It ends whatever its worker started, daemons included,
+and then ends the way that its worker did; it holds the log and the memory of its worker within
+their bounds. Only Linux can say which processes those are; elsewhere there is no keeper. Where a
+namespace is permitted, the worker is in it with an init of its own: what is in there ends with
+them, also when the keeper is killed.
 """
 
 import contextlib
@@ -10,35 +12,103 @@ import ctypes
 import mmap
 import os
 import resource
+import select
+import shutil
 import signal
 import sys
+import time
 import warnings
+
+from inside import confinement
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
+MAX_LOG = 16 * 1024 * 1024
+"""Bytes of what a worker prints that are kept; then the log is begun again."""
+LOOK_EVERY = 0.25
+"""Seconds between two looks at a worker's memory."""
 
 
-def fork_worker(*descriptors: int) -> None:
-    """Go on as the worker; the process that was started stays behind as its keeper.
+def fork_worker(limits: dict, *descriptors: int) -> list:
+    """Go on as the worker, and say how it is apart; what was started stays behind as its keeper.
 
     The keeper is asked to end by SIGTERM: by the host, and by Linux when the host's thread that
     started it ends. It must be called before anything starts a thread. `descriptors` are the
     worker's alone: the host is to see their end when the worker ends.
     """
     if not sys.platform.startswith("linux"):
-        return
+        return []
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # until there is a worker to end
-    die_with(os.getppid(), signal.SIGTERM)
+    host = os.getppid()
+    apart = confinement.enter_namespaces() if limits else []
+    die_with(host, signal.SIGTERM)
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     keeper = os.getpid()
+    (printed, log), (ending, ended) = os.pipe(), os.pipe()
     worker = os.fork()
     if worker == 0:
-        die_with(keeper, signal.SIGKILL)
+        os.close(printed)
+        os.close(ending)
+        if apart:
+            _fork_from_init(ended, log, *descriptors)
+        else:
+            die_with(keeper, signal.SIGKILL)
+        for stream in (1, 2):
+            os.dup2(log, stream)
+        os.close(log)
+        os.close(ended)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        return apart
+    for descriptor in (log, ended, *descriptors):
+        os.close(descriptor)
+    status = _kept(worker, printed, limits.get("memory", sys.maxsize))
+    told = os.read(ending, 20) if apart else b""
+    if limits:
+        shutil.rmtree(limits["folder"], ignore_errors=True)
+    return end_as(int(told) if told and status != signal.SIGTERM else status)
+
+
+def _fork_from_init(ended: int, *descriptors: int) -> None:
+    """As the first process of a namespace, go on as its second, and tell how that one ended.
+
+    A signal that the first one sends to itself does nothing: it could not abort.
+    """
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    keeper = select.poll()
+    keeper.register(ended, 0)
+    if keeper.poll(0):  # nobody reads there any more: it has ended before
+        os._exit(1)
+    worker = os.fork()
+    if worker == 0:
+        die_with(1, signal.SIGKILL)
         return
     for descriptor in descriptors:
         os.close(descriptor)
-    end_as(_kept(worker))
+    while True:  # orphans are reaped on the way
+        reaped, status = os.waitpid(-1, 0)
+        if reaped == worker:
+            os.write(ended, b"%d" % status)
+            os._exit(0)
+
+
+def _family(process: int) -> list:
+    """A process and all its descendants."""
+    found = [process]
+    for one in found:
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{one}/task"):
+                with open(f"/proc/{one}/task/{thread}/children") as file:
+                    found += map(int, file.read().split())
+    return found
+
+
+def _resident(process: int) -> int:
+    """The bytes of memory that a process has; 0 where it has ended."""
+    try:
+        with open(f"/proc/{process}/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def die_with(parent: int, ending: int) -> None:
@@ -52,8 +122,11 @@ def _prctl(option: int, value: int) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(option, value)
 
 
-def _kept(worker: int) -> int:
-    """The status with which the worker ended, once everything that it left is gone."""
+def _kept(worker: int, printed: int, memory: int) -> int:
+    """The status with which the worker ended, once everything that it left is gone.
+
+    A process whose children are in another namespace can have no threads: one loop does it all.
+    """
     asked = []
 
     def end(number, frame):
@@ -61,20 +134,57 @@ def _kept(worker: int) -> int:
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker, signal.SIGKILL)
 
+    woken, waking = os.pipe()
+    for descriptor in (woken, waking, printed):
+        os.set_blocking(descriptor, False)
+    signal.set_wakeup_fd(waking)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
     signal.signal(signal.SIGTERM, end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-    status = _reaped(worker)
+    watched = [woken, printed]
+    look = time.monotonic() + LOOK_EVERY
+    while (status := _reaped(worker)) is None:
+        ready = select.select(watched, [], [], LOOK_EVERY)[0]
+        if woken in ready:
+            os.read(woken, 512)
+        if printed in ready and not _log(printed):
+            watched = [woken]  # it has closed its streams
+        if time.monotonic() > look:
+            _bound_memory(worker, memory)
+            look = time.monotonic() + LOOK_EVERY
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _end_descendants()
+    with contextlib.suppress(BlockingIOError):
+        while _log(printed):
+            pass
     return signal.SIGTERM if asked else status
 
 
-def _reaped(worker: int) -> int:
-    """Wait for the worker; its orphans are reaped on the way."""
+def _reaped(worker: int):
+    """The status with which the worker ended, or None; its orphans are reaped on the way."""
     while True:
-        ended, status = os.waitpid(-1, 0)
-        if ended == worker:
-            return status
+        ended, status = os.waitpid(-1, os.WNOHANG)
+        if ended in (0, worker):
+            return status if ended else None
+
+
+def _log(printed: int) -> bool:
+    """Move what the worker printed into the log, which is begun again when it is full."""
+    data = os.read(printed, 1 << 16)
+    with contextlib.suppress(OSError):  # where the disk is full, it is lost
+        if os.lseek(1, 0, os.SEEK_CUR) > MAX_LOG:
+            os.ftruncate(1, 0)
+            os.lseek(1, 0, os.SEEK_SET)
+        os.write(1, data)
+    return bool(data)
+
+
+def _bound_memory(worker: int, most: int) -> None:
+    """Kill a worker that has, with all that it started, more memory than it may."""
+    if sum(map(_resident, _family(worker))) > most:
+        os.write(1, b"\nit was killed: more than %d MB of memory\n" % (most >> 20))
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker, signal.SIGKILL)
 
 
 def _end_descendants() -> None:
@@ -140,3 +250,28 @@ def in_a_fork(work, *arguments) -> None:
     if not done[0]:
         end_as(status)
     done.close()
+
+
+class ImportWatch:
+    """Notices a target that forks while it is imported, so that two processes would go on."""
+
+    PATIENCE = 1.0
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._came_back = mmap.mmap(-1, 1)
+        self._forked = False
+        os.register_at_fork(after_in_parent=self._note)
+
+    def _note(self) -> None:
+        self._forked = True
+
+    def is_doubled(self) -> bool:
+        """Whether a fork comes back from the import as well; that one ends here."""
+        if os.getpid() != self._process:
+            self._came_back[0] = 1
+            os._exit(0)
+        deadline = time.monotonic() + self.PATIENCE
+        while self._forked and not self._came_back[0] and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return bool(self._came_back[0])
