@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import uuid
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -93,6 +94,7 @@ class Session:
         self._seconds_left = 0.0
         self._log: IO[bytes] | None = None
         self._folder = ""
+        self._mark = uuid.uuid4().hex
 
     def start(self) -> dict[str, Any]:
         """Start the worker and import its framework; what it says of itself.
@@ -176,6 +178,9 @@ class Session:
             process.wait(KEEPER_TIMEOUT)
         _signal(process, signal.SIGKILL)
         process.wait()
+        if process.returncode < 0 and process.returncode != -signal.SIGTERM:
+            # The keeper may not have ended what its worker left.
+            _end_marked(self._mark)
         self._let_go()
 
     def _let_go(self) -> None:
@@ -224,6 +229,7 @@ class Session:
     def _environment(self) -> dict[str, str]:
         """The user's environment; another interpreter must not meet this one's packages."""
         own = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONUNBUFFERED": "1"}
+        own["GRADCONF_SESSION"] = self._mark
         if self.target.python:
             own.pop("PYTHONPATH", None)
         return own
@@ -262,6 +268,8 @@ class Session:
                 return
             if left <= 0:
                 raise TimeoutError
+            if self._process is None or self._process.poll() is not None:
+                raise EOFError  # what it started may still hold its descriptors
 
     def _how_it_ended(self) -> str:
         assert self._process is not None
@@ -323,6 +331,18 @@ def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     """Send a signal to a worker and its keeper, where they still are."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
+
+
+def _end_marked(mark: str) -> None:
+    """Kill every process of a session, by the mark in its environment, until there is none."""
+    found = True
+    while found:
+        found = False
+        for environment in Path("/proc").glob("[0-9]*/environ"):
+            with contextlib.suppress(OSError):  # another user's, or it ended meanwhile
+                if mark.encode() in environment.read_bytes():
+                    os.kill(int(environment.parent.name), signal.SIGKILL)
+                    found = True
 
 
 def _name_of(number: int) -> str:

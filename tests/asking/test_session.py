@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conformance.asking.session import (
+    Limits,
     Session,
     WorkerCrashed,
     WorkerError,
@@ -245,6 +246,31 @@ def test_a_worker_that_prints_without_end_does_not_fill_the_disk(
         time.sleep(0.05)
         assert log_of(mark).stat().st_blocks * 512 < 18_000_000
     assert session.ask(request(), 20)["error"] is None
+
+
+LEAVES = """
+    import os, time
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(3600)
+        os._exit(0)
+    return"""
+
+
+@pytest.mark.parametrize("confined", [True, False])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+def test_where_a_keeper_is_killed_nothing_of_its_target_is_left(
+    mark: str, confined: bool, number: int
+) -> None:
+    session = Session(parse_target("reference"), Limits(confined))
+    session.start()
+    assert session.ask(request(SOURCE.replace("    return", LEAVES)), 20)["error"] is None
+    assert len(workers_of(mark, os.getpid())) == 1
+    os.kill(*keepers_of(mark, os.getpid()), number)
+    with pytest.raises(WorkerCrashed):
+        session.ask(request(), 20)
+    assert left(mark, 5.0) == []
 
 
 LOGS = {
