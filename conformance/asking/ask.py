@@ -5,10 +5,12 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from conformance.asking.events import Cell, Event, TargetFailed, TargetReady
+from conformance.asking.session import LIMITS, Limits
 from conformance.asking.worker import Job, Worker
 from conformance.corpus.language.case import Case
 from conformance.targets.specification import Target
@@ -34,20 +36,26 @@ def ask(
     timeout: float = DEFAULT_TIMEOUT,
     workers: int = 1,
     wanted: Callable[[Cell], bool] = lambda cell: True,
+    limits: Limits = LIMITS,
 ) -> Generator[Event]:
     """Ask every target for every case in each of its modes, and yield what comes back.
 
-    Only `wanted` cells are asked for. Each target has `workers` processes of its own. Whoever
+    Only `wanted` cells are asked for. Each target has `workers` processes of its own, which share
+    the memory that `limits` allow. Whoever
     closes the generator ends every worker. Raises TargetChanged.
     """
     said: _Said = queue.SimpleQueue()
-    threads: list[_Thread] = []
     first: dict[str, Any] = {}
-    for target in targets:
-        jobs = _jobs_of(cases, target, wanted)
-        count = min(workers, len(jobs))
-        shared = _Jobs(jobs, count)
-        threads += [_Thread(target, shared, timeout, said, first) for _ in range(count)]
+    jobs = {target: _jobs_of(cases, target, wanted) for target in targets}
+    counts = {target: min(workers, len(due)) for target, due in jobs.items()}
+    limits = limits.shared(sum(counts.values()))
+    threads: list[_Thread] = []
+    for target, count in counts.items():
+        shared = _Jobs(jobs[target], count)
+        told = partial(_tell_start, said, target.label)
+        for _ in range(count):
+            worker = Worker(target, timeout, told, first, limits)
+            threads.append(_Thread(worker, shared, said))
     try:
         for thread in threads:
             thread.start()
@@ -65,6 +73,10 @@ def ask(
             for thread in running_threads:
                 thread.stop()  # again and again: it may just be starting its process
                 thread.join(0.05)
+
+
+def _tell_start(said: _Said, label: str, about: Mapping[str, Any]) -> None:
+    said.put(TargetReady(label, about))
 
 
 def _jobs_of(cases: Sequence[Case], target: Target, wanted: Callable[[Cell], bool]) -> list[Job]:
@@ -121,18 +133,13 @@ class _Jobs:
 class _Thread(threading.Thread):
     """Drives one worker until its target's jobs are answered."""
 
-    def __init__(
-        self, target: Target, jobs: _Jobs, timeout: float, said: _Said, first: dict[str, Any]
-    ) -> None:
+    def __init__(self, worker: Worker, jobs: _Jobs, said: _Said) -> None:
         super().__init__(daemon=True)
-        self._label = target.label
+        self._worker = worker
         self._jobs = jobs
         self._said = said
         self._stopped = threading.Event()
         self._failed = False
-        self._worker = Worker(
-            target, timeout, lambda about: said.put(TargetReady(target.label, about)), first
-        )
 
     def stop(self) -> None:
         """End the worker; nobody waits for the job in flight any more."""
@@ -161,7 +168,7 @@ class _Thread(threading.Thread):
             if self._jobs.give_back(job):
                 return False
             self._failed = True
-            self._said.put(TargetFailed(self._label, self._worker.failure))
+            self._said.put(TargetFailed(self._worker.target.label, self._worker.failure))
         if not self._stopped.is_set():
             self._said.put(answered)
         return True

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.asking.events import Answered, Cell, Event, TargetFailed, TargetReady
 from conformance.asking.record import Record, RecordError
 from conformance.asking.record_writer import Kept
-from conformance.asking.session import Session, WorkerError
+from conformance.asking.session import LIMITS, Limits, Session, WorkerError
 from conformance.asking.worker import difference_of
 from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import Case
@@ -27,6 +27,7 @@ def resumed(
     targets: Sequence[Target],
     say: Callable[[str], None],
     shard: str = "",
+    limits: Limits = LIMITS,
 ) -> Kept:
     """What a run of these cases and targets keeps of a record; `say` is told what, and why.
 
@@ -51,7 +52,7 @@ def resumed(
         again = [answered for answered in own if answered.cell in cells]
         if not own:
             continue
-        about, changed = _about(target, record.targets.get(target.label, {}))
+        about, changed = _about(target, limits, record.targets.get(target.label, {}))
         if changed and len(again) < len(own):
             raise RecordError(
                 f"{record.path}: {target.label} has changed ({changed}), and this run does not ask"
@@ -105,9 +106,11 @@ def _beside(record: Record, cells: Mapping[Cell, Case], asked: set[str]) -> Iter
             yield from record.repeats.get(first.cell, ())
 
 
-def _about(target: Target, before: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+def _about(
+    target: Target, limits: Limits, before: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], str]:
     """What a target's worker says of itself, and what has changed; as before if none starts."""
-    session = Session(target)
+    session = Session(target, limits)
     try:
         now = session.start()
         return now, difference_of(before, now)

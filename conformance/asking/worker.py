@@ -10,7 +10,7 @@ from conformance.answers.answer import Answer, Outcome
 from conformance.answers.values import Raised
 from conformance.answers.wire import answer_of_reply
 from conformance.asking.events import Answered, Cell
-from conformance.asking.session import Session, WorkerCrashed, WorkerError
+from conformance.asking.session import LIMITS, Limits, Session, WorkerCrashed, WorkerError
 from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import Lowered, lower
@@ -58,6 +58,7 @@ class Worker:
         timeout: float,
         on_start: Callable[[Mapping[str, Any]], None] = lambda about: None,
         first: dict[str, Any] | None = None,
+        limits: Limits = LIMITS,
     ) -> None:
         """`on_start` is told what each process says of itself when it has started.
 
@@ -69,7 +70,7 @@ class Worker:
         """Why no process can be started any more."""
         self._on_start = on_start
         self._first = {} if first is None else first
-        self._session = Session(target)
+        self._session = Session(target, limits)
         self._asked = 0
         self._used = False
 

@@ -15,6 +15,7 @@ import pytest
 from conformance.asking import worker
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, TargetFailed, TargetReady
+from conformance.asking.session import Limits
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
 from conformance.targets.specification import Target, parse_target
@@ -128,6 +129,7 @@ def test_several_workers_share_the_cells_of_a_target(cases: list[Case]) -> None:
     assert sorted(answered) == sorted(case.id for case in cases)
 
 
+UNCONFINED = Limits(confined=False)
 ONCE = """
 import os
 import {module} as tape
@@ -151,7 +153,7 @@ def test_a_worker_that_cannot_be_started_leaves_its_cells_to_the_others(
     cases: list[Case], tmp_path: Path
 ) -> None:
     target = starts_once(tmp_path, "reference_impl")
-    events = list(ask(cases, [target], workers=2))
+    events = list(ask(cases, [target], workers=2, limits=UNCONFINED))
     answered = [event for event in events if isinstance(event, Answered)]
     assert sorted(event.cell.case for event in answered) == sorted(case.id for case in cases)
     assert {event.answer.outcome for event in answered} == {"answered"}
@@ -161,7 +163,7 @@ def test_a_worker_that_cannot_be_started_leaves_its_cells_to_the_others(
 def test_where_no_worker_can_be_started_again_the_target_has_failed(
     cases: list[Case], tmp_path: Path
 ) -> None:
-    events = list(ask(cases, [starts_once(tmp_path, "dies")], workers=2))
+    events = list(ask(cases, [starts_once(tmp_path, "dies")], workers=2, limits=UNCONFINED))
     outcomes = [event.answer.outcome for event in events if isinstance(event, Answered)]
     assert len(outcomes) == len(cases)
     assert outcomes.count("crash") == 1

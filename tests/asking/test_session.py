@@ -266,10 +266,11 @@ def test_where_a_keeper_is_killed_nothing_of_its_target_is_left(
     session = Session(parse_target("reference"), Limits(confined))
     session.start()
     assert session.ask(request(SOURCE.replace("    return", LEAVES)), 20)["error"] is None
-    assert len(workers_of(mark, os.getpid())) == 1
     os.kill(*keepers_of(mark, os.getpid()), number)
     with pytest.raises(WorkerCrashed):
-        session.ask(request(), 20)
+        session.ask(
+            request(SOURCE.replace("    return", "    import time; time.sleep(20)\n    return")), 30
+        )
     assert left(mark, 5.0) == []
 
 
