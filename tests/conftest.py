@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 from hypothesis import settings
@@ -29,7 +28,9 @@ settings.load_profile("fixed")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-Done: TypeAlias = "subprocess.CompletedProcess[str]"
+pytest_plugins = ["pytester"]
+
+Done = subprocess.CompletedProcess[str]
 Program = Callable[..., Done]
 
 
@@ -72,7 +73,7 @@ def gradconf(tmp_path: Path) -> Program:
             contextlib.redirect_stderr(errors),
         ):
             code = main(words)
-        return subprocess.CompletedProcess(words, code, _written(output), _written(errors))
+        return Done(words, code, _written(output), _written(errors))
 
     return run
 

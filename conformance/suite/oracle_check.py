@@ -10,10 +10,8 @@ from conformance.answers.tolerances import bounds_for, coarse_tensors
 from conformance.answers.values import Raised
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.language.lowering import lower
-from conformance.text import did_you_mean
 from conformance.verdicts.results import Judged, Results, Reviewer
 
 NO_ATTRIBUTE = re.compile(r"has no attribute '(\w+)'")
@@ -43,13 +41,12 @@ def _disagreement(judged: Judged) -> str:
 
 
 def _unknown_name(judged: Judged) -> str:
-    """The name that a program uses and the oracle lacks, with the nearest one; else nothing."""
+    """The framework's name that a program uses and the oracle lacks; else nothing."""
     for value in (judged.answer.error, *judged.answer.observations.values()):
         missing = NO_ATTRIBUTE.search(value.message) if isinstance(value, Raised) else None
         for name in sorted(judged.lowered.uses) if missing else ():
             if missing and missing[1] in name.split("."):
-                known = {f"tf.{used}" for case in load_corpus() for used in lower(case).uses}
-                return f"the oracle has no tf.{name}{did_you_mean(f'tf.{name}', known)}"
+                return f"the oracle has no tf.{name}: no second witness can answer this case"
     return ""
 
 

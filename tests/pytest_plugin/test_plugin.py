@@ -6,38 +6,48 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+import conformance.pytest_plugin.cells  # noqa: F401  # NumPy is loaded once per process
 from tests.cases import SQUARE, UNCONNECTED, make_corpus
+from tests.conftest import Done
 
 BROKEN = Path(__file__).parent.parent / "broken"
 ROOT = Path(__file__).parent.parent.parent
 RIGHT = "import reference_impl as tf\n\ndef __getattr__(name):\n    return getattr(tf, name)\n\n"
-Pytest = Callable[..., subprocess.CompletedProcess[str]]
+
+
+class Runner:
+    """Runs pytest in a folder that has a small corpus and tape.py, which answers zeros."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.folder = pytester.path
+        self._pytester = pytester
+        make_corpus(self.folder)
+        self.become(BROKEN / "always_zero.py")
+
+    def become(self, target: Path) -> None:
+        shutil.copy(target, self.folder / "tape.py")
+
+    def __call__(self, *words: str) -> Done:
+        """In this process."""
+        done = self._pytester.runpytest_inprocess("-p", "no:randomly", *words)
+        return Done(words, done.ret, done.stdout.str(), done.stderr.str())
+
+    def alone(self, *words: str) -> Done:
+        """In a process of its own."""
+        done = self._pytester.runpytest_subprocess("-p", "no:randomly", *words)
+        return Done(words, done.ret, done.stdout.str(), done.stderr.str())
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Pytest:
-    """Runs pytest in a folder that has a small corpus and tape.py, which answers zeros."""
-    make_corpus(tmp_path)
-    shutil.copy(BROKEN / "always_zero.py", tmp_path / "tape.py")
-
-    def pytest_there(*words: str) -> subprocess.CompletedProcess[str]:
-        environment = {key: value for key, value in os.environ.items() if "PYTEST" not in key}
-        return subprocess.run(
-            [sys.executable, "-m", "pytest", "-p", "no:randomly", *words],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env=environment,
-            timeout=500,
-        )
-
-    return pytest_there
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    for name in [name for name in os.environ if "PYTEST" in name]:
+        monkeypatch.delenv(name)
+    return Runner(pytester)
 
 
 def outcomes(path: Path) -> dict[str, str]:
@@ -49,13 +59,12 @@ def outcomes(path: Path) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("words", [(), ("-n", "2")])
-def test_a_cell_is_an_item(run: Pytest, tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_a_cell_is_an_item(run: Runner) -> None:
     targets = ("--target", "reference", "--target", "./tape.py:eager")
-    done = run("cases", *targets, "--junitxml", "junit.xml", *words)
+    done = run("cases", *targets, "--junitxml", "junit.xml")
     assert done.returncode == 1, done.stdout
     assert "gradconf 0." in done.stdout
-    assert outcomes(tmp_path / "junit.xml") == {
+    assert outcomes(run.folder / "junit.xml") == {
         "square[reference:eager]": "passed",
         "square[./tape.py:eager]": "failure",
         "persistent_square[reference:eager]": "passed",
@@ -74,7 +83,7 @@ def test_a_cell_is_an_item(run: Pytest, tmp_path: Path, words: tuple[str, ...]) 
     assert "cells.py" not in done.stdout, "no traceback through the plugin"
 
 
-def test_last_failed_and_keywords_choose_items(run: Pytest) -> None:
+def test_last_failed_and_keywords_choose_items(run: Runner) -> None:
     assert "2 failed, 1 passed" in run("cases", "--target", "./tape.py").stdout
     assert "2 failed" in run("cases", "--target", "./tape.py", "--lf").stdout
     chosen = run("cases", "--target", "./tape.py", "-k", "persistent")
@@ -85,26 +94,26 @@ def test_last_failed_and_keywords_choose_items(run: Pytest) -> None:
     assert "1 passed" in one.stdout
 
 
-def test_verdicts_that_are_no_failure(run: Pytest, tmp_path: Path) -> None:
+def test_verdicts_that_are_no_failure(run: Runner) -> None:
     no_word = UNCONNECTED.replace("expect:", "not_applicable: {eager: no word}\n    expect:")
     wrong = SQUARE.replace("g: 6.0", "g: 7.0")
-    make_corpus(tmp_path, unconnected__other=no_word, basics__squares=wrong)
-    (tmp_path / "tape.py").write_text(RIGHT)
+    make_corpus(run.folder, unconnected__other=no_word, basics__squares=wrong)
+    (run.folder / "tape.py").write_text(RIGHT)
     done = run("cases", "--target", "./tape.py", "-rs", "--junitxml", "junit.xml")
     assert done.returncode == 1
-    assert outcomes(tmp_path / "junit.xml") == {
+    assert outcomes(run.folder / "junit.xml") == {
         "square[./tape.py:eager]": "error",
         "persistent_square[./tape.py:eager]": "passed",
         "other_source[./tape.py:eager]": "skipped",
     }
     assert "no word" in done.stdout
     assert "the oracle contradicts" in done.stdout
-    (tmp_path / "tape.py").write_text("GRADCONF_LACKS = ['GradientTape']\n")
+    (run.folder / "tape.py").write_text("GRADCONF_LACKS = ['GradientTape']\n")
     lacking = run("cases/basics", "--target", "./tape.py", "-rs", "-k", "persistent")
     assert "the target declares that it lacks GradientTape" in lacking.stdout
 
 
-def test_a_documented_deviation_is_an_expected_failure(tmp_path: Path) -> None:
+def test_a_documented_deviation_is_an_expected_failure() -> None:
     script = """
 import pytest
 from conformance.pytest_plugin import cells
@@ -132,36 +141,36 @@ except pytest.xfail.Exception as expected:
         (("--target", "reference", "--target", "reference"), "named twice"),
     ],
 )
-def test_a_bad_target_is_a_usage_error(run: Pytest, words: tuple[str, ...], message: str) -> None:
+def test_a_bad_target_is_a_usage_error(run: Runner, words: tuple[str, ...], message: str) -> None:
     done = run("cases", *words)
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_target_that_does_not_start_is_an_error(run: Pytest, tmp_path: Path) -> None:
-    shutil.copy(BROKEN / "cannot_be_imported.py", tmp_path / "tape.py")
+def test_a_target_that_does_not_start_is_an_error(run: Runner) -> None:
+    run.become(BROKEN / "cannot_be_imported.py")
     done = run("cases", "--target", "./tape.py")
     assert "3 errors" in done.stdout
     assert "libmissing.so" in done.stdout
 
 
-def test_a_faulty_case_file_is_an_error_with_its_place(run: Pytest, tmp_path: Path) -> None:
-    make_corpus(tmp_path, basics__squares=SQUARE.replace("title:", "titel:"))
+def test_a_faulty_case_file_is_an_error_with_its_place(run: Runner) -> None:
+    make_corpus(run.folder, basics__squares=SQUARE.replace("title:", "titel:"))
     done = run("cases", "--target", "reference")
     assert done.returncode == pytest.ExitCode.INTERRUPTED
     assert "squares.yaml:4:5 $.cases.square.titel" in done.stdout
     assert "Traceback" not in done.stdout
 
 
-def test_other_yaml_files_are_left_alone(run: Pytest, tmp_path: Path) -> None:
-    (tmp_path / "known.yaml").write_text("baseline: 1\n")
+def test_other_yaml_files_are_left_alone(run: Runner) -> None:
+    (run.folder / "known.yaml").write_text("baseline: 1\n")
     assert "3 passed" in run("--target", "reference").stdout
     assert run("known.yaml", "--target", "reference").returncode == pytest.ExitCode.INTERRUPTED
 
 
-def test_it_is_inactive_unless_asked_for(run: Pytest, tmp_path: Path) -> None:
-    (tmp_path / "test_own.py").write_text(
+def test_it_is_inactive_unless_asked_for(run: Runner) -> None:
+    (run.folder / "test_own.py").write_text(
         "import sys\n\ndef test_own():\n"
         "    assert {name for name in sys.modules if name.startswith('conformance')} <="
         " {'conformance', 'conformance.pytest_plugin'}\n"
@@ -170,16 +179,18 @@ def test_it_is_inactive_unless_asked_for(run: Pytest, tmp_path: Path) -> None:
     done = run("--collect-only", "-q")
     assert done.stdout.splitlines()[0] == "test_own.py::test_own"
     assert "1 test collected" in done.stdout
-    assert "1 passed" in run().stdout
+    assert "1 passed" in run.alone().stdout
     assert run("cases").returncode == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_no_worker_is_left(run: Pytest, tmp_path: Path) -> None:
-    (tmp_path / "tape.py").write_text(
+def test_processes_share_the_items_and_leave_no_worker(run: Runner) -> None:
+    (run.folder / "tape.py").write_text(
         f"{RIGHT}import os\nopen(f'worker-{{os.getpid()}}', 'w').close()\n"
     )
-    assert run("cases", "--target", "./tape.py", "-n", "2").returncode == 0
-    workers = [int(path.name.partition("-")[2]) for path in tmp_path.glob("worker-*")]
+    done = run.alone("cases", "--target", "./tape.py", "-n", "2", "--junitxml", "junit.xml")
+    assert done.returncode == 0, done.stdout
+    assert list(outcomes(run.folder / "junit.xml").values()) == ["passed"] * 3
+    workers = [int(path.name.partition("-")[2]) for path in run.folder.glob("worker-*")]
     assert workers
     for worker in workers:
         with pytest.raises(ProcessLookupError):
@@ -187,6 +198,6 @@ def test_no_worker_is_left(run: Pytest, tmp_path: Path) -> None:
 
 
 @pytest.mark.tensorflow
-def test_tensorflow_by_its_modes(run: Pytest) -> None:
+def test_tensorflow_by_its_modes(run: Runner) -> None:
     done = run("cases", "--target", "tensorflow:eager,graph", "-k", "other")
     assert "2 passed" in done.stdout
