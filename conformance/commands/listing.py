@@ -10,6 +10,7 @@ from conformance.commands.options import add_selection, corpus_folder, ended, se
 from conformance.corpus.index import summaries
 from conformance.corpus.selection import NothingSelected, select
 from conformance.places import data_folder
+from conformance.text import printable
 
 DISTRIBUTIONS = {"tensorflow": ("tensorflow", "tensorflow-cpu"), "reference": ("gradconf",)}
 
@@ -49,7 +50,7 @@ def run_targets(arguments: argparse.Namespace) -> int:
         print(f"{name:20} {_installed(name):16} modes {modes}")
     print("tensorflow==X.Y.Z    made when asked for, 2.5.0 or newer; ready:")
     for environment in cached():
-        print(f"  tensorflow=={environment.version:8} {environment.interpreter}")
+        print(f"  tensorflow=={environment.version:8} {printable(environment.interpreter)}")
     print("./tape.py            a file with TensorFlow's names, or package.module:attribute")
     return 0
 

@@ -11,17 +11,24 @@ from pathlib import Path
 from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.corpus.selection import Selection
 from conformance.files import write_whole
+from conformance.text import printable
 
 
 def say(line: str) -> None:
     """Tell of what takes long, where no report is disturbed."""
-    print(line, file=sys.stderr)
+    print(_shown(line), file=sys.stderr)
 
 
 def ended(word: Word, why: object = "") -> int:
     """Say the closing word, and before it why nothing ran; its exit code."""
-    print(*([why] if why else []), word, sep="\n")
+    print(*([_shown(why)] if why else []), word, sep="\n")
     return EXIT_CODES[word]
+
+
+def _shown(text: object) -> str:
+    """Text of strangers, with its indentation and lines, but no control characters."""
+    lines = str(text).splitlines()
+    return "\n".join(line[: len(line) - len(line.lstrip(" "))] + printable(line) for line in lines)
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:

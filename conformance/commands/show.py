@@ -17,6 +17,7 @@ from conformance.corpus.language.case import MODES, Case, Expectation
 from conformance.corpus.language.features import tags_of
 from conformance.corpus.language.lowering import Lowered, lower
 from conformance.drivers.script import script_of
+from conformance.text import printable
 
 
 def show_options(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +44,10 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 def _described(case: Case, lowered: Lowered) -> str:
     lines = [case.id, f"  {case.title}", "", f"source   {', '.join(case.sources)}"]
-    lines += [f"file     {case.place.file}:{case.place.line}", f"program  {lowered.hash}"]
+    lines += [
+        f"file     {printable(case.place.file)}:{case.place.line}",
+        f"program  {lowered.hash}",
+    ]
     lines += [f"shows    {', '.join(tags_of(case))}", ""]
     lines += [textwrap.indent(lowered.source.rstrip(), "    "), "", "expected"]
     lines += _expected(case.expect, bounds_for("eager", lowered.operations))

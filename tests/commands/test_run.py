@@ -108,6 +108,28 @@ def test_a_mistyped_target_is_refused_before_a_case_is_read(
         assert "squares.yaml" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("\x1b[31m",),
+        ("run", "\x1b[31m/y"),
+        ("run", "\x1b[31m"),
+        ("run", "reference", "--area", "\x1b[31m"),
+        ("run", "./\x1b[31m.py"),
+        ("run", "reference", "--corpus", "\x1b[31m"),
+        ("report", "\x1b[31m"),
+        ("show", "basics/scalar/\x1b[31m"),
+    ],
+)
+def test_what_is_written_reaches_no_terminal_as_it_is(
+    gradconf: Program, words: tuple[str, ...]
+) -> None:
+    done = gradconf(*words)
+    assert done.returncode in (2, 3)
+    assert "\\x1b" in done.stdout + done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+
+
 def test_3_nothing_applicable_is_not_green(gradconf: Program, tmp_path: Path) -> None:
     text = UNCONNECTED.replace("expect:", "not_applicable: {eager: no reason}\n    expect:")
     corpus = make_corpus(tmp_path, unconnected__other=text)
