@@ -100,7 +100,8 @@ def lent(word: str, label: str, cases: Sequence[Case] | None = None) -> Departur
     path = named.get(word, Path(word))
     if not path.is_file():
         raise UsageError(f"'{clean(word)}' is no file, and no list of ours{suggest(word, named)}")
-    return read_departures(path, cases).lent_to(label)
+    shown_as = f"deviations/{path.name}" if word in named else None
+    return _departures(read_document(path, shown_as), cases).lent_to(label)
 
 
 def write_departures(path: Path, departures: Departures) -> None:

@@ -33,9 +33,9 @@ from conformance.verdicts.judge import (
     RAN,
     SHORTFALLS,
     Evidence,
+    Judge,
     Judgement,
     Verdict,
-    judge,
 )
 
 ORACLE_LABEL = "reference"
@@ -216,6 +216,7 @@ class Reviewer:
         self._others = any(target != ORACLE_LABEL for target in findings.asked)
         self._oracle: dict[str, Answer] = {}
         self._waiting: dict[str, list[Answered]] = {}
+        self._judges: dict[str, Judge] = {}
 
     def add(self, event: Event) -> Iterator[Finding]:
         """Take one event in; the findings that can now be made."""
@@ -275,6 +276,7 @@ class Reviewer:
         case = self._cases[self._position[cell.case]]
         oracle = None if cell.target == ORACLE_LABEL else self._oracle[cell.case]
         evidence = Evidence(case, cell.mode, event.answer, oracle, lower(case, cell.mode))
+        judge = self._judges.setdefault(cell.target, Judge())
         name, version = target_name(cell.target), self.findings.version(cell.target)
         covering = [
             departure
@@ -282,7 +284,7 @@ class Reviewer:
             if departures.target == name
             for departure in departures.covering(version, cell.case, cell.mode)
         ]
-        return self._found(event, *apply(judge(evidence), covering, evidence))
+        return self._found(event, *apply(judge.judge(evidence), covering, evidence))
 
     def _found(self, event: Answered, judgement: Judgement, departure: Departure | None) -> Finding:
         case = self._cases[self._position[event.cell.case]]

@@ -9,8 +9,10 @@ value; a documented choice (`any_of`), an error and a warning bind by their decl
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from conformance.answers.answer import Answer, Outcome
@@ -18,7 +20,7 @@ from conformance.answers.compare import Declared, Facts, compare, told_by
 from conformance.answers.literals import LiteralError
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.tolerances import Bounds, bounds_for
-from conformance.corpus.language.case import Case, ExpectedOracle
+from conformance.corpus.language.case import MODES, Case, ExpectedOracle
 from conformance.corpus.language.lowering import Lowered
 from conformance.text import clean
 
@@ -120,6 +122,46 @@ def judge(evidence: Evidence) -> Judgement:
         return Judgement("bad_case", note=f"the expectation is at fault: {fault}")
 
 
+class Judge:
+    """Judges the cells of a target; modes that answer a case alike are judged once.
+
+    Most modes do, and a record of five thousand cells is to be judged while a person waits.
+    """
+
+    def __init__(self) -> None:
+        self._last: deque[tuple[Evidence, Judgement]] = deque(maxlen=4 * len(MODES))
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        """The same as the function's."""
+        for other, judgement in self._last:
+            if _settles(other, judgement, evidence):
+                return judgement
+        judgement = judge(evidence)
+        self._last.append((evidence, judgement))
+        return judgement
+
+
+def _settles(other: Evidence, judgement: Judgement, evidence: Evidence) -> bool:
+    """Whether the judgement of another mode is that of this one too.
+
+    The same answer to the same question; what passes a narrow bound passes a wider one.
+    """
+    case, modes = evidence.case, (other.mode, evidence.mode)
+    if case is not other.case or evidence.oracle is not other.oracle:
+        return False
+    k, others = evidence.bounds.k, other.bounds.k
+    answer, before = evidence.answer, other.answer
+    return (
+        (k == others or (judgement.verdict == "pass" and k > others))
+        and answer.outcome == before.outcome == "answered"
+        and answer.error is before.error is None
+        and answer.observations == before.observations
+        and (case.warns is None or answer.warnings == before.warnings)
+        and not any(mode in case.not_applicable for mode in modes)
+        and case.overrides_in(modes[0]) == case.overrides_in(modes[1])
+    )
+
+
 def _by_declaration(evidence: Evidence) -> Judgement:
     facts = compare(evidence.answer, evidence.declared, evidence.bounds)
     if facts.unspoken and not facts.compared:
@@ -167,6 +209,7 @@ def _judgement(facts: Facts, notes: Iterable[str]) -> Judgement:
     return Judgement(verdict, facts.mismatches, facts.compared, note, witnesses)
 
 
+@lru_cache(1_000)
 def dtypes_named(case: Case) -> frozenset[str]:
     """The dtypes that a case speaks of: those that a literal may have where the oracle is silent.
 

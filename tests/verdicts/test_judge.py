@@ -17,7 +17,7 @@ from conformance.corpus.language.case import (
     ExpectedTensor,
     Input,
 )
-from conformance.verdicts.judge import Verdict, dtypes_named, judge
+from conformance.verdicts.judge import Judge, Verdict, dtypes_named, judge
 from tests.answers.strategies import ERRORS, JSON, OBSERVATIONS, UNHURRIED, damaged
 from tests.answers.wire import (
     NONE,
@@ -326,3 +326,25 @@ def test_a_step_that_binds_several_names_is_met_by_each_of_them():
     relied = {"g": frozenset({"u, v", "g"})}
     assert judged(the_case, answer, None, "call", 1, relied).verdict == "pass"
     assert judged(the_case, answer, None, "call", 1, {"g": frozenset({"w", "g"})}).verdict == "fail"
+
+
+@pytest.mark.parametrize("first", ["eager", "graph", "xla"])
+@pytest.mark.parametrize("off", [0, 8, 32, 128, 1e9])
+def test_modes_that_answer_alike_are_judged_as_if_each_were_alone(first, off):
+    the_case = case({"g": SIX, "h": SIX}, expect_in={"graph": {"h": ExpectedTensor(7.0)}})
+    answers = [answered(g=tensor(6.0 * (1 + off * 2.0**-23)), h=tensor(h)) for h in (6.0, 7.0)]
+    oracle = answered(g=tensor(6.0), h=tensor(6.0))
+    judging = Judge()
+    modes = [first, "eager", "graph", "xla", "call"]
+    for given_answer in answers:
+        for mode in modes:
+            asked = evidence(the_case, given_answer, oracle, mode)
+            assert judging.judge(asked) == judge(asked)
+
+
+def test_a_warning_that_is_due_is_looked_for_in_each_mode():
+    the_case = case({"g": SIX}, warns="slow")
+    judging = Judge()
+    for mode, warnings, verdict in (("eager", ("slow",), "pass"), ("graph", (), "fail")):
+        asked = evidence(the_case, answered(g=tensor(6.0), warnings=warnings), RIGHT, mode)
+        assert judging.judge(asked).verdict == verdict
