@@ -52,7 +52,8 @@ ADMITTED = [
     "act = tf.keras.activations.relu\ng = tf.keras.layers.Dense(2, activation=act)(x)",
     "def f(v):\n    return v\ng = tf.keras.layers.Lambda(f)(x)",
     "d = tf.keras.layers.Dense(2)\ng = tf.keras.Sequential([d, d])(x)",
-    "class L(tf.keras.layers.Layer):\n    def call(self, v):\n        return v\ng = L()(x)",
+    "class L(tf.keras.layers.Layer):\n    def __init__(self):\n        super().__init__()\n"
+    "    def call(self, v):\n        return v\ng = L()(x)",
     f"{OWN}g = a.double()",
     f"{OWN}g = A(3.0).double()",
     f"{OWN}g = a.k * a.inner.own()",
@@ -69,6 +70,9 @@ def test_what_is_admitted(program: str) -> None:
 
 
 REFUSED = [
+    ("class L(tf.keras.layers.Layer):\n    def call(self, v):\n        return v\n"
+     "g = L(dtype={}), x",
+     "defines __init__, which calls super().__init__()"),
     ("g = tf.sinn(x)", "'tf.sinn' is not among the names that a case may use (did you mean tf.sin"),
     ("g = tf.relu(x)", "did you mean tf.nn.relu"),
     ("g = tf.math.sin.cos(x)", "'.cos' is not a known attribute"),

@@ -177,8 +177,12 @@ def _constructs_base(call: ast.Call) -> bool:
 def why_no_class(part: ast.ClassDef, own: OwnClasses) -> Iterator[tuple[ast.AST, str]]:
     """Why a class cannot be defined so, and the part of it that is the reason."""
     for base in part.bases:
-        if dotted_name(base) not in BASES and not own.has(base):
+        name = dotted_name(base) or ""
+        if name not in BASES and not (isinstance(base, ast.Name) and name in own.classes):
             yield base, f"a class derives from {', '.join(BASES)} or a class of the case"
+        methods = {m.name for m in part.body if isinstance(m, ast.FunctionDef)}
+        if BUILT_FROM_PLAIN_VALUES.fullmatch(name) and "__init__" not in methods:
+            yield part, f"a class over {name} defines __init__, which calls super().__init__()"
     if part.keywords or part.decorator_list:
         yield part, "a class has plain bases, and no decorators"
     for statement in part.body:
