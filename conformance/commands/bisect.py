@@ -14,7 +14,7 @@ from conformance.closing import UsageError
 from conformance.commands.files import one_case, records_in
 from conformance.commands.options import add_corpus, corpus_folder, ended, positive, say
 from conformance.places import data_folder
-from conformance.report.style import WIDTH, cut
+from conformance.report.text import WIDTH, cut
 from conformance.targets.releases import releases_between
 from conformance.targets.specification import Target, TargetError, parse_target
 from conformance.targets.versions import version_key

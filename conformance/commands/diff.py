@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from conformance.closing import EXIT_CODES, UsageError
+from conformance.closing import UsageError
 from conformance.commands.files import record_at
 from conformance.commands.options import add_corpus, corpus_folder
 from conformance.corpus.index import summaries
 from conformance.places import data_folder
-from conformance.report.difference_blocks import Known
-from conformance.report.difference_formats import FORMATS, render
-from conformance.report.style import style_of
+from conformance.report.formats import FORMATS, render
+from conformance.report.of_difference import Known, report_of_difference
+from conformance.report.text import encodable, print_report
 from conformance.text import suggest
 from conformance.verdicts.changes import SHORT, ChangeClass, changes_between, side_of
 from conformance.verdicts.departure_file import read_folder
@@ -28,7 +28,7 @@ def diff_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-on", metavar="CLASS[,CLASS]", help=f"fall short on {', '.join(SHORT)}, or {ANY}"
     )
-    parser.add_argument("--format", choices=FORMATS, default="text")
+    parser.add_argument("--format", choices=FORMATS["difference"], default="text")
     add_corpus(parser)
 
 
@@ -50,10 +50,12 @@ def run_diff(arguments: argparse.Namespace) -> int:
     found = changes_between(old, new, documented)
     titles = {summary.id: summary.title for summary in summaries(folder or data_folder("cases"))}
     known = Known(titles, arguments.command)
-    style = style_of(sys.stdout)
-    sys.stdout.write(style.encodable(render(found, arguments.format, gated, known, style)))
-    word = found.word(gated)
-    return EXIT_CODES[word] if word else 0
+    report = report_of_difference(found, gated, known)
+    if arguments.format == "text":
+        print_report(report, sys.stdout, limit=None)
+    else:
+        sys.stdout.write(encodable(render(report, arguments.format), sys.stdout))
+    return report.exit_code
 
 
 def gated_classes(text: str | None) -> tuple[ChangeClass, ...]:

@@ -52,7 +52,7 @@ def perform(
                 writer.write(event)
             progress.event(event)
             for judged in reviewer.add(event):
-                progress.judged(judged)
+                progress.found(judged)
                 if plan.fail_fast and judged.falls_short:
                     results.reason = "fail-fast"
             if results.reason:

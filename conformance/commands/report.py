@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import argparse
+from itertools import pairwise
 from pathlib import Path
 
-from conformance.closing import EXIT_CODES, UsageError
+from conformance.closing import UsageError
 from conformance.commands.files import known_deviations, record_at, records_in
 from conformance.commands.gating import add_baseline, baseline_of
 from conformance.commands.options import add_corpus, corpus_folder, write_output
 from conformance.corpus.cases import load_corpus
 from conformance.report.formats import FORMATS, render
-from conformance.report.history import Release, history
+from conformance.report.of_releases import Release, report_of_releases
+from conformance.report.of_run import report_of_run
 from conformance.targets.versions import version_key
-from conformance.verdicts.results import results_of
+from conformance.verdicts.changes import (
+    changes_between,
+    changes_between_versions,
+    side_of,
+)
+from conformance.verdicts.findings import findings_of
 
 HISTORY = "history"
 
@@ -27,7 +34,7 @@ def report_options(parser: argparse.ArgumentParser) -> None:
     add_baseline(parser)
     parser.add_argument(
         "--format",
-        choices=(*FORMATS, HISTORY),
+        choices=(*FORMATS["run"], HISTORY),
         default="text",
         help=f"{HISTORY} takes the records of several versions of one target",
     )
@@ -42,9 +49,11 @@ def run_report(arguments: argparse.Namespace) -> int:
     cases = load_corpus(folder)
     record = record_at(*arguments.record)
     gate = baseline_of(arguments, cases, [item["target"] for item in record.header["asked"]])
-    results = results_of(record, cases, known_deviations(cases, folder), gate)
-    write_output(render(results, arguments.format), arguments.output, _inputs(arguments))
-    return EXIT_CODES[results.word]
+    departures = known_deviations(cases, folder)
+    findings = findings_of(record, cases, departures, gate)
+    report = report_of_run(findings, changes_between_versions(findings, departures))
+    write_output(render(report, arguments.format), arguments.output, _inputs(arguments))
+    return report.exit_code
 
 
 def _inputs(arguments: argparse.Namespace) -> list[str | None]:
@@ -55,19 +64,19 @@ def _history(arguments: argparse.Namespace) -> int:
     """Print the history of a target; a record that was cut short makes it untrustworthy."""
     folder = corpus_folder(arguments)
     cases = load_corpus(folder)
-    deviations = known_deviations(cases, folder)
+    departures = known_deviations(cases, folder)
+    records = [record for path in arguments.record for record in records_in(Path(path))]
     releases = []
-    for path in arguments.record:
-        for record in records_in(Path(path)):
-            results = results_of(record, cases, deviations)
-            if len(results.asked) != 1:
-                raise UsageError(f"{record.path}: {HISTORY} takes records of one target each")
-            releases.append(Release(record, results))
+    for record in records:
+        if len(record.asked) != 1:
+            raise UsageError(f"{record.path}: {HISTORY} takes records of one target each")
+        releases.append((Release(findings_of(record, cases, departures)), side_of(record)))
     try:
-        releases.sort(key=lambda release: version_key(release.version))
+        releases.sort(key=lambda release: version_key(release[0].version))
     except ValueError as error:
         raise UsageError(f"{HISTORY} takes records of targets with a version: {error}") from error
-    document = history(releases, {case.id: case for case in cases}, deviations)
-    write_output(document, arguments.output, _inputs(arguments))
-    complete = all(release.results.complete for release in releases)
-    return EXIT_CODES["conforms" if complete else "untrustworthy"]
+    changes = (changes_between(old, new, departures) for (_, old), (_, new) in pairwise(releases))
+    named = {case.id: case for case in cases}
+    report = report_of_releases([release for release, _ in releases], changes, named)
+    write_output(render(report, "markdown"), arguments.output, _inputs(arguments))
+    return report.exit_code

@@ -32,11 +32,13 @@ from conformance.corpus.index import summaries
 from conformance.corpus.language.case import Case
 from conformance.corpus.selection import NothingSelected, select, words_by_kind
 from conformance.places import data_folder
+from conformance.report.of_run import report_of_run
 from conformance.report.progress import Progress
-from conformance.report.terminal import print_results
+from conformance.report.text import print_report
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import Target, TargetError, names_target, parse_targets
-from conformance.verdicts.results import Results, Reviewer
+from conformance.verdicts.changes import changes_between_versions
+from conformance.verdicts.findings import Findings, Reviewer
 
 JOBS = min(2, os.cpu_count() or 1)
 DEFAULT_RECORD = "gradconf-run.jsonl"
@@ -109,7 +111,7 @@ def run_run(arguments: argparse.Namespace) -> int:
         targets = [provisioned(target, say) for target in targets]
     except TargetError as error:
         return ended("no_target", str(error))
-    results = Results({target.label: target.modes for target in targets}, arguments.command, gate)
+    results = Findings({target.label: target.modes for target in targets}, arguments.command, gate)
     plan = Plan(
         part,
         targets,
@@ -130,7 +132,8 @@ def run_run(arguments: argparse.Namespace) -> int:
         if arguments.update_baseline:
             print(*update(results, cases), sep="\n")
     finally:  # also where the baseline cannot be written
-        print_results(results, sys.stdout)
+        changes = changes_between_versions(results, deviations)
+        print_report(report_of_run(results, changes), sys.stdout)
     return EXIT_CODES[results.word]
 
 

@@ -23,11 +23,14 @@ from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.loader import load_file
 from conformance.places import data_folder
-from conformance.report.summary import LABELS, cell_findings, replay_command, show_command
+from conformance.report.of_run import blocks_of
+from conformance.report.text import block_text
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import Target, TargetError, parse_target
+from conformance.text import printable
 from conformance.verdicts.departures import Departures
-from conformance.verdicts.results import SHORTFALLS, Judged, Results, Reviewer
+from conformance.verdicts.findings import Finding, Findings, Reviewer
+from conformance.verdicts.judge import SHORTFALLS
 
 LEFT_OUT = ("not_applicable", "unsupported")
 CASES = re.compile(rb"^cases:", re.MULTILINE)
@@ -65,13 +68,13 @@ class Cells:
         for worker in self._workers.values():
             worker.close()
 
-    def judged(self, case: Case, target: Target, mode: str, *, own: bool) -> Judged:
+    def judged(self, case: Case, target: Target, mode: str, *, own: bool) -> Finding:
         """Ask for one cell and judge it by both witnesses; `own` says that the case is not ours."""
         answered = self._worker(target).ask(Job(case, mode))
         events: list[Event] = [TargetReady(target.label, self._worker(target).about)]
         if not target.is_reference:
             events.append(self._oracle_answer(case))
-        results = Results({target.label: target.modes})
+        results = Findings({target.label: target.modes})
         reviewer = Reviewer(results, [case], [] if own else self._deviations)
         return [judged for event in [*events, answered] for judged in reviewer.add(event)][-1]
 
@@ -143,7 +146,7 @@ class CellItem(pytest.Item):
         super().__init__(**pytests_own)
         self.case, self.target, self.mode = asked
         self.own = own
-        self.judged: Judged | None = None
+        self.judged: Finding | None = None
 
     def setup(self) -> None:
         """Ask and judge: a fault of the suite or an adapter is an error, not the target's."""
@@ -179,17 +182,11 @@ class CellItem(pytest.Item):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
-    def _reason(self, judged: Judged) -> str:
-        return "; ".join([LABELS[judged.verdict], *cell_findings(judged)])
+    def _reason(self, judged: Finding) -> str:
+        (block,) = blocks_of([judged])
+        return "; ".join(map(printable, [block.label, *block.shortened()]))
 
-    def _told(self, judged: Judged) -> str:
+    def _told(self, judged: Finding) -> str:
         command = ("--corpus", str(self.path.parent.parent)) if self.own else ()
-        lines = [
-            f"{LABELS[judged.verdict]}  {judged.cell}",
-            f"  {self.case.title}",
-            f"  ({self.case.place.file}:{self.case.place.line}; {'; '.join(self.case.sources)})",
-            *(f"    {finding}" for finding in cell_findings(judged)),
-            f"  show:   {show_command(judged.cell, command)}",
-            f"  replay: {replay_command(judged.cell, command=command)}",
-        ]
-        return "\n".join(lines)
+        (block,) = blocks_of([judged], command)
+        return block_text(block)

@@ -1,39 +1,28 @@
-"""The formats that results can be written in: a closed list, one function."""
+"""The formats that a Report can be written in: a closed list, one module for each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Literal, TypeAlias, get_args
 
-from conformance.report.annotations import write_github
-from conformance.report.as_json import write_json
-from conformance.report.html.page import write_html
-from conformance.report.junit import write_junit
-from conformance.report.markdown import write_markdown
-from conformance.report.style import Style
-from conformance.report.terminal import report_lines
-from conformance.verdicts.results import Results
+from conformance.report.model import Kind, Report
 
 Format: TypeAlias = Literal["text", "markdown", "html", "json", "junit", "github"]
-FORMATS: tuple[Format, ...] = get_args(Format)
-
-
-def render(results: Results, format: Format) -> str:
-    """The results as a whole document, nothing left out; it ends with a newline."""
-    return WRITERS[format](results)
-
-
-def write_text(results: Results) -> str:
-    """The summary of the terminal in plain ASCII marks, with every block."""
-    return "\n".join(report_lines(results, Style())) + "\n"
-
-
-WRITERS: Mapping[Format, Callable[[Results], str]] = {
-    "text": write_text,
-    "markdown": write_markdown,
-    "html": write_html,
-    "json": write_json,
-    "junit": write_junit,
-    "github": write_github,
+FORMATS: Mapping[Kind, tuple[Format, ...]] = {
+    "run": get_args(Format),
+    "difference": ("text", "markdown", "html", "json"),
+    "releases": ("text", "markdown", "html", "json"),
 }
-assert tuple(WRITERS) == FORMATS
+"""What each kind of report can be written in."""
+
+
+def render(report: Report, format: Format) -> str:
+    """The report as a whole document, nothing left out; it ends with a newline.
+
+    A format's module is imported here: what it needs is not loaded for another.
+    """
+    if format not in FORMATS[report.kind]:
+        raise ValueError(f"a report of {report.kind} is not written as {format}")
+    text: str = import_module(f"conformance.report.{format}").write(report)
+    return text

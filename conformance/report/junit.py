@@ -1,133 +1,106 @@
-"""Results as JUnit XML: one testcase for each cell, one testsuite for each target."""
+"""The Report of a run as JUnit XML: one testcase for each cell, one testsuite for each target."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 from xml.etree import ElementTree
 
-from conformance import __version__
-from conformance.corpus.cases import CORPUS_VERSION
-from conformance.report.summary import (
-    LABELS,
-    cell_findings,
-    command_line,
-    replay_command,
-    reservations,
-    show_command,
-    standings,
-)
+from conformance.report.model import JudgedCell, Report, Subject
 from conformance.text import printable
 from conformance.verdicts.judge import Verdict
-from conformance.verdicts.results import FAULTS, Judged, Results
 
 Element: TypeAlias = "ElementTree.Element[str]"
 Outcome: TypeAlias = Literal["failure", "error", "skipped"]
-
-OUTCOMES: Mapping[Verdict, Outcome] = {
-    "fail": "failure",
-    "crash": "failure",
-    "timeout": "failure",
-    "unexpected_pass": "failure",
-    "bad_case": "error",
-    "error": "error",
-    "known_deviation": "skipped",
-    "unsupported": "skipped",
-    "not_applicable": "skipped",
-    "not_run": "skipped",
-}
-"""JUnit has three words for what did not pass; the `type` or the message keeps ours."""
 TOTALS: Mapping[Outcome, str] = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+FAULTS: tuple[Verdict, ...] = ("bad_case", "error")
 
 
-def write_junit(results: Results) -> str:
+def write(report: Report) -> str:
     """The document as text. All text in it is printable, so XML can hold it."""
-    root = ElementTree.Element("testsuites", _totals("gradconf", results.cells, results))
-    for target in results.asked:
-        own = [judged for judged in results.cells if judged.cell.target == target]
-        root.append(_suite(results, target, own))
+    root = ElementTree.Element("testsuites", _totals("gradconf", report.cells))
+    for subject in report.subjects:
+        if subject.role == "target":
+            own = [cell for cell in report.cells if cell.target == subject.label]
+            root.append(_suite(report, subject, own))
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _suite(results: Results, target: str, cells: list[Judged]) -> Element:
-    suite = ElementTree.Element(
-        "testsuite", _totals(printable(results.title(target)), cells, results)
-    )
+def _suite(report: Report, subject: Subject, cells: Sequence[JudgedCell]) -> Element:
+    suite = ElementTree.Element("testsuite", _totals(subject.name, cells))
     properties = ElementTree.SubElement(suite, "properties")
-    for name, value in _properties(results, target).items():
+    for name, value in _properties(report, subject).items():
         given = {"name": printable(name), "value": printable(value)}
         ElementTree.SubElement(properties, "property", given)
-    suite.extend(_testcase(judged, results) for judged in cells)
-    told = reservations(results)
-    if told:
-        ElementTree.SubElement(suite, "system-err").text = "\n".join(told)
+    suite.extend(map(_testcase, cells))
+    if report.reservations:
+        told = ElementTree.SubElement(suite, "system-err")
+        told.text = "\n".join(map(printable, report.reservations))
     return suite
 
 
-def _outcome(judged: Judged, results: Results) -> Outcome | None:
-    """What JUnit calls a cell: a failure where the gate fails, skipped where a baseline excuses."""
-    if judged.verdict in FAULTS:
-        return OUTCOMES[judged.verdict]
-    if judged.falls_short:
-        return "failure"
-    return "skipped" if judged.verdict in OUTCOMES else None
-
-
-def _totals(name: str, cells: list[Judged], results: Results) -> dict[str, str]:
-    outcomes = [_outcome(judged, results) for judged in cells]
-    seconds = sum(judged.answer.seconds for judged in cells)
-    totals = {plural: str(outcomes.count(outcome)) for outcome, plural in TOTALS.items()}
-    return {"name": name, "tests": str(len(cells)), **totals, "time": f"{seconds:.3f}"}
-
-
-def _properties(results: Results, target: str) -> dict[str, object]:
-    standing = next(standing for standing in standings(results) if standing.target == target)
+def _properties(report: Report, subject: Subject) -> dict[str, Any]:
+    score, about = subject.score, subject.about or {}
     return {
-        "gradconf": __version__,
-        "corpus": CORPUS_VERSION,
-        "command": command_line(results),
-        "word": results.word,
-        "record": results.record,
-        "target": target,
-        **{f"target.{key}": value for key, value in results.targets.get(target, {}).items()},
-        "conformance": standing.conformance,
-        "evidence": standing.evidence,
+        "gradconf": report.gradconf,
+        "corpus": report.corpus,
+        "command": report.command,
+        "word": report.word,
+        "record": report.record,
+        "target": subject.label,
+        **{f"target.{key}": value for key, value in about.items()},
+        "conformance": score.conformance if score else "",
+        "evidence": score.evidence if score else "",
     }
 
 
-def _testcase(judged: Judged, results: Results) -> Element:
-    cell, place = judged.cell, judged.case.place
+def _outcome(cell: JudgedCell) -> Outcome | None:
+    """A failure where the gate fails, an error for a fault of ours, else skipped if not passed."""
+    if cell.verdict in FAULTS:
+        return "error"
+    if cell.falls_short:
+        return "failure"
+    return None if cell.verdict == "pass" else "skipped"
+
+
+def _totals(name: str, cells: Iterable[JudgedCell]) -> dict[str, str]:
+    own = list(cells)
+    outcomes = [_outcome(cell) for cell in own]
+    totals = {plural: str(outcomes.count(outcome)) for outcome, plural in TOTALS.items()}
+    seconds = sum(cell.seconds for cell in own)
+    return {"name": printable(name), "tests": str(len(own)), **totals, "time": f"{seconds:.3f}"}
+
+
+def _testcase(cell: JudgedCell) -> Element:
     topic, _, name = cell.case.rpartition("/")
+    given = {
+        "classname": topic,
+        "name": f"{name} [{cell.target}:{cell.mode}]",
+        "file": cell.file,
+        "line": str(cell.line),
+        "time": f"{cell.seconds:.3f}",
+    }
     testcase = ElementTree.Element(
-        "testcase",
-        {
-            "classname": printable(topic),
-            "name": printable(f"{name} [{cell.target}:{cell.mode}]"),
-            "file": printable(place.file),
-            "line": str(place.line),
-            "time": f"{judged.answer.seconds:.3f}",
-        },
+        "testcase", {key: printable(value) for key, value in given.items()}
     )
-    outcome = _outcome(judged, results)
+    outcome = _outcome(cell)
     if outcome is not None:
-        testcase.append(_what_happened(outcome, judged, results))
+        testcase.append(_what_happened(outcome, cell))
     return testcase
 
 
-def _what_happened(outcome: Outcome, judged: Judged, results: Results) -> Element:
-    findings, command = cell_findings(judged), results.command
-    standing = judged.standing
-    label = f"{standing}, {LABELS[judged.verdict]}" if standing else LABELS[judged.verdict]
-    message = f"{label}: {findings[0]}" if findings else label
+def _what_happened(outcome: Outcome, cell: JudgedCell) -> Element:
+    findings = [_line(finding) for finding in cell.findings]
+    message = f"{cell.label}: {findings[0]}" if findings else cell.label
     if outcome == "skipped":
         return ElementTree.Element(outcome, {"message": message})
-    element: Element = ElementTree.Element(
-        str(outcome), {"message": message, "type": judged.verdict}
-    )
-    title = printable(judged.case.title)
-    show = f"show:   {show_command(judged.cell, command)}"
-    replay = f"replay: {replay_command(judged.cell, command=command)}"
-    element.text = "\n".join([title, *findings, show, replay])
+    element: Element = ElementTree.Element(outcome, {"message": message, "type": cell.verdict})
+    commands = f"show:   {printable(cell.show)}", f"replay: {printable(cell.replay)}"
+    element.text = "\n".join([printable(cell.title), *findings, *commands])
     return element
+
+
+def _line(finding: str) -> str:
+    return f"  {printable(finding)}" if finding.startswith(" ") else printable(finding)

@@ -1,141 +1,122 @@
-"""Results as GitHub-flavoured Markdown, ready for a job summary or an issue."""
+"""A Report as GitHub-flavoured Markdown, for a job summary, an issue or a repository's page."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby
+from urllib.parse import quote
 
-from conformance import __version__
-from conformance.corpus.cases import CORPUS_VERSION
-from conformance.report.baseline_text import baseline_lines
-from conformance.report.difference_blocks import Known, counted_changes
-from conformance.report.difference_markdown import change_markdown
-from conformance.report.markup import MOST, code, escaped, fenced
-from conformance.report.style import KEPT
-from conformance.report.summary import (
-    BESIDE,
-    LABELS,
-    Block,
-    about_target,
-    command_line,
-    faults,
-    names_of,
-    new_cases,
-    occurring,
-    oracle_line,
-    report_command,
-    reservations,
-    rows_of,
-    shortfalls,
-    standings,
-)
-from conformance.report.tables import counted
-from conformance.verdicts.changes import changes_between_versions
-from conformance.verdicts.results import Results
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-STALE = 20
-BASELINE = 100
+from conformance.report.model import TEMPLATES, Block, Report, Section, web
+from conformance.text import printable
+
+MOST = 900_000
+"""Characters of blocks after which the rest is counted: a job summary holds a megabyte."""
+LINES = 100
+"""How many lines of a section are written."""
+LONGEST = 100
+"""Characters of a value that stand in a list of changes."""
+SPECIAL = re.compile(r"""[\\`*_{}\[\]<>#|~&@:$"']|(?<=www)\.""")
 
 
-def write_markdown(results: Results) -> str:
+class Safe(str):
+    """Markdown of ours: it is written as it is, and every other text is escaped."""
+
+    __slots__ = ()
+
+
+def write(report: Report) -> str:
     """The document as text. All text that is not ours is escaped, or stands in code."""
-    return "\n".join(_document(results)) + "\n"
+    environment = _environment()
+    counts_first = sorted(report.sections, key=lambda section: section.kind != "counts")
+    blocks = _Blocks(environment)
+    sections = [(section, *blocks.of(section)) for section in counts_first if section.brief]
+    page = environment.get_template("report.md")
+    word, verdict = Safe(report.word or ""), Safe(report.verdict_text)
+    text = page.render(report=report, sections=sections, lines=LINES, word=word, verdict=verdict)
+    return f"{text}\n"
 
 
-def _document(results: Results) -> Iterator[str]:
-    mark = "✅" if results.word == "conforms" else "❌"
-    yield f"## {mark} gradconf: {results.word}"
-    yield from _standings(results)
-    yield from _table(results)
-    yield from _blocks("Falls short", shortfalls(results), results)
-    yield from _blocks("Falls short in new cases", new_cases(results), results)
-    yield from _blocks("At fault: the suite, the oracle or an adapter", faults(results), results)
-    yield from _changes(results)
-    yield from _stale(results)
-    yield from _versions(results)
-    yield f"\n**{results.word}**"
+@lru_cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: value if isinstance(value, Safe) else escaped(value),
+    )
+    environment.filters.update(code=code, fenced=fenced, address=address, web=web)
+    return environment
 
 
-def _standings(results: Results) -> Iterator[str]:
-    names = names_of(results)
-    yield ""
-    for standing in standings(results):
-        short = f"{standing.short} fall short"
-        beside = ", ".join(filter(None, (short, counted(standing.counts, BESIDE))))
-        beside = beside.replace(KEPT, " ")
-        yield f"- {code(names[standing.target])}: {standing.conformance}; {beside}"
-        yield f"  <br>{standing.evidence}"
-    yield from (f"- {code(line)}" for line in list(baseline_lines(results))[:BASELINE])
-    for reservation in reservations(results):
-        yield f"- ⚠️ {code(reservation)}"
+class _Blocks:
+    """The blocks of a document as text, as far as there is room for them."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._block = environment.get_template("block.md")
+        self._change = environment.get_template("change.md")
+        self._room = MOST
+
+    def of(self, section: Section) -> tuple[Safe, int]:
+        """The blocks of a section, and how many of its cells are left out."""
+        template = self._change if section.kind == "changes" else self._block
+        written, left, above = [], 0, ("", "")
+        for blocks in _alike(section):
+            head = blocks[0].cause, blocks[0].explanation
+            if self._room > 0:
+                text = template.render(
+                    block=blocks[0], blocks=blocks, begins=head != above, longest=LONGEST
+                )
+                self._room -= len(text)
+            if self._room > 0:
+                written.append(text)
+            else:
+                left += sum(block.cells for block in blocks)
+            above = head
+        return Safe("".join(written)), left
 
 
-def _table(results: Results) -> Iterator[str]:
-    rows, names = rows_of(results), names_of(results)
-    verdicts = occurring(rows)
-    yield f"\n| target | mode | cells | {' | '.join(LABELS[verdict] for verdict in verdicts)} |"
-    yield f"| :-- | :-- |{' --: |' * (len(verdicts) + 1)}"
-    for row in rows:
-        counts = [str(row.cells), *(str(row.counts.get(verdict, 0)) for verdict in verdicts)]
-        head = f"{code(names[row.target])} | {escaped(row.mode)}"
-        yield f"| {head} | {' | '.join(counts)} |"
-
-
-def _versions(results: Results) -> Iterator[str]:
-    names = names_of(results)
-    yield f"\ngradconf {__version__}, corpus {CORPUS_VERSION}"
-    yield ""
-    for target in results.asked:
-        yield f"- {code(names[target])}: {code(about_target(results, target))}"
-    if oracle_line(results):
-        yield f"- oracle: {code(oracle_line(results))}"
-    if results.command:
-        yield f"- command: {code(command_line(results))}"
-    if results.record:
-        yield f"- record: {code(results.record)}"
-
-
-def _changes(results: Results) -> Iterator[str]:
-    known = Known.of(results)
-    for found in changes_between_versions(results):
-        yield f"\n### From {code(found.old.title)} to {code(found.new.title)}"
-        yield f"\n{counted_changes(found)}"
-        yield from change_markdown(found, known)
-
-
-def _stale(results: Results) -> Iterator[str]:
-    if results.stale:
-        yield f"\n### Stale ({len(results.stale)})\n"
-        yield from (f"- {code(cell)}" for cell in results.stale[:STALE])
-
-
-# ----- blocks -----
-
-
-def _blocks(heading: str, blocks: Sequence[Block], results: Results) -> Iterator[str]:
-    if not blocks:
+def _alike(section: Section) -> Iterator[list[Block]]:
+    """Each block by itself, but those together that say the same of one change."""
+    if section.kind != "changes":
+        yield from ([block] for block in section.blocks)
         return
-    yield f"\n### {heading} ({_cells(blocks)})"
-    written = 0
-    for position, block in enumerate(blocks):
-        text = "\n".join(_block(block))
-        written += len(text)
-        if written > MOST:
-            shows = code(f"{report_command(results)} --format text")
-            yield f"\n... and {_cells(blocks[position:])} more: {shows} shows all"
-            return
-        yield text
+    for _, blocks in groupby(
+        section.blocks, lambda b: (b.cause, b.explanation, b.label, b.where, b.title, b.facts)
+    ):
+        yield list(blocks)
 
 
-def _cells(blocks: Sequence[Block]) -> int:
-    return sum(len(block.cells) for block in blocks)
+def escaped(text: object) -> Safe:
+    """Text in which nothing is markup, wherever it stands: each special character is an entity."""
+    return Safe(SPECIAL.sub(lambda found: f"&#{ord(found.group())};", printable(text)))
 
 
-def _block(block: Block) -> Iterator[str]:
-    verdict = LABELS[block.verdict]
-    head = code(f"{block.case_id} {block.where}")
-    yield f"\n<details><summary><b>{verdict}</b> {head}</summary>\n"
-    yield f"{escaped(block.title)} ({code(block.place)}; {escaped(block.sources)})\n"
-    yield fenced(block.findings(), "text")
-    yield fenced(block.first.lowered.source.splitlines(), "python")
-    yield fenced([block.show, block.replay], "sh")
-    yield "\n</details>"
+def code(text: object, limit: int | None = None) -> Safe:
+    """Text in which nothing is markup, shown as code: nobody is mentioned in it either."""
+    shown = printable(text)
+    if limit is not None and len(shown) > limit:
+        shown = f"{shown[: limit - 3]}..."
+    return Safe(f"<code>{escaped(shown)}</code>")
+
+
+def address(link: str) -> Safe:
+    """A link's end, from which no markup can begin."""
+    return Safe(quote(printable(link), safe="/:#?&=%~+,;@.-_"))
+
+
+def fenced(lines: Sequence[str] | str, language: str) -> Safe:
+    """Lines in a code block that none of them can end."""
+    given = lines.splitlines() if isinstance(lines, str) else lines
+    text = "\n".join(map(_line, given))
+    fence = "`" * max(3, max(map(len, re.findall("`+", text)), default=0) + 1)
+    return Safe(f"{fence}{language}\n{text}\n{fence}")
+
+
+def _line(line: str) -> str:
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    return indent + printable(line)

@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TextIO
 
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
 from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.asking.events import Answered, Event, TargetFailed
-from conformance.report.style import (
-    OF_VERDICT,
-    WIDTH,
+from conformance.report.model import LABELS
+from conformance.report.text import (
+    COLOURS,
     ColorChoice,
-    columns,
+    console_on,
     cut,
-    is_terminal,
-    style_of,
+    encodable,
+    no_command,
 )
-from conformance.report.summary import LABELS, surroundings
+from conformance.report.wording import surroundings
 from conformance.targets.specification import name_of
 from conformance.text import printable
-from conformance.verdicts.results import FAULTS, SHORTFALLS, Judged, Results
+from conformance.verdicts.findings import Finding, Findings
+from conformance.verdicts.judge import FAULTS, SHORTFALLS
 
-EVERY = 0.1
-"""Seconds between two drawings of the status line."""
 ANNOUNCED = 20
 """How many shortfalls are announced as they arrive; the others are counted."""
 QUARTERS = 4
+BAR = 16
 
 
 class Progress:
-    """Shows how far a run is; give it each event and each judged cell, and close it.
+    """Shows how far a run is; give it each event and each finding, and close it.
 
     `cases` is how many cases each mode of each target runs. On a terminal one status line is
     redrawn and shortfalls are printed above it; elsewhere, and in CI, a line for each target and
@@ -43,7 +47,7 @@ class Progress:
 
     def __init__(
         self,
-        results: Results,
+        run: Findings,
         cases: int,
         stream: TextIO,
         *,
@@ -51,25 +55,30 @@ class Progress:
         quiet: bool = False,
         environ: Mapping[str, str] | None = None,
     ) -> None:
-        environ = os.environ if environ is None else environ
-        self._results = results
-        self._total = cases * sum(map(len, results.asked.values()))
+        self._run = run
+        self._total = cases * sum(map(len, run.asked.values()))
         self._stream = stream
         self._quiet = quiet
-        self._style = style_of(stream, color, environ)
-        self._live = not quiet and is_terminal(stream, environ) and not environ.get("CI")
         self._started = time.monotonic()
-        self._drawn_at = 0.0
-        self._drawn = 0
         self._done = 0
         self._round = 0
         self._short: Counter[str] = Counter()
         self._at_fault: Counter[str] = Counter()
         self._seen: set[str] = set()
-        self._lock = threading.RLock()
-        self._closed = threading.Event()
-        if self._live:
-            threading.Thread(target=self._tick, daemon=True).start()
+        environ = os.environ if environ is None else environ
+        self._console, _ = console_on(stream, color, environ)
+        self._live: Live | None = None
+        redrawn = self._console.is_terminal and not self._console.is_dumb_terminal
+        if redrawn and not quiet and not environ.get("CI"):
+            self._live = Live(
+                console=self._console,
+                get_renderable=self._drawn,
+                transient=True,
+                refresh_per_second=10,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._live.start()
 
     def __enter__(self) -> Progress:
         return self
@@ -92,58 +101,64 @@ class Progress:
         if event.target in self._seen:
             return
         self._seen.add(event.target)
-        target = printable(event.target)
         if isinstance(event, TargetFailed):
-            self._say(f"{target} did not start: {printable(event.reason)}")
+            self._say(f"{event.target} did not start: {event.reason}")
             return
-        version = event.about.get("version") or ""
-        title = f"{name_of(target)} {printable(version)}".strip()
+        title = f"{name_of(event.target)} {event.about.get('version') or ''}".strip()
         self._say(f"{title} started in {self._elapsed()} ({surroundings(event.about)})")
 
-    def judged(self, judged: Judged) -> None:
+    def found(self, found: Finding) -> None:
         """Count a cell, and announce it where it falls short."""
-        if judged.cell.target not in self._results.asked:
+        if found.cell.target not in self._run.asked:
             return
         self._done += 1
-        if judged.verdict in (*SHORTFALLS, *FAULTS):
-            counter = self._short if judged.verdict in SHORTFALLS else self._at_fault
-            counter[judged.cell.target] += 1
-            self._announce(judged)
-        if self._live:
-            self._draw()
-        elif self._reached_a_quarter():
+        if found.verdict in (*SHORTFALLS, *FAULTS):
+            counter = self._short if found.verdict in SHORTFALLS else self._at_fault
+            counter[found.cell.target] += 1
+            self._announce(found)
+        if not self._live and self._reached_a_quarter():
             self._say(self._status())
 
     def close(self) -> None:
         """Take the status line away."""
-        with self._lock:
-            self._closed.set()
-            self._erase()
+        if self._live:
+            self._live.stop()
 
     # ----- what is said -----
 
-    def _announce(self, judged: Judged) -> None:
+    def _announce(self, found: Finding) -> None:
         count = self._short.total() + self._at_fault.total()
-        if not self._live or count > ANNOUNCED + 1:
-            return
-        if count > ANNOUNCED:
+        if self._live and count <= ANNOUNCED:
+            why = mismatch_lines(found.mismatches[0])[0] if found.mismatches else found.note
+            self._say(f"{found.cell} {why}", LABELS[found.verdict], found.verdict)
+        elif self._live and count == ANNOUNCED + 1:
             self._say("the next ones are counted here and told at the end")
+
+    def _say(self, text: str, label: str = "", tone: str = "") -> None:
+        """Print a line; above the status line, and no wider than the terminal, if there is one."""
+        if self._quiet:
             return
-        mismatches, note = judged.mismatches, judged.note
-        why = mismatch_lines(mismatches[0])[0] if mismatches else note
-        label = self._style.paint(LABELS[judged.verdict], OF_VERDICT[judged.verdict])
-        room = self._width() - columns(LABELS[judged.verdict]) - 2
-        self._say(f"{label}  {cut(f'{printable(judged.cell)} {printable(why)}', room)}")
+        line = self._printable(text)
+        if self._live is None:
+            self._stream.write(f"{line}\n")
+            self._stream.flush()
+            return
+        lead = f"{label}  " if label else ""
+        shown = cut(line, self._console.width - len(lead))
+        self._console.print(Text.assemble((lead, COLOURS.get(tone, "")), shown))
+
+    def _printable(self, text: str) -> str:
+        return encodable(no_command(printable(text)), self._stream)
 
     def _status(self) -> str:
         told = [f"{self._done}/{self._total} cells", self._elapsed()]
-        for target in self._results.asked:
+        for target in self._run.asked:
             short, at_fault = self._short[target], self._at_fault[target]
             counts = [f"{short} fall short"] if short else []
             counts += [f"{at_fault} at fault"] if at_fault else []
             if counts:
-                told.append(f"{printable(self._results.title(target))}: {', '.join(counts)}")
-        return "  ".join(told)
+                told.append(f"{self._run.title(target)}: {', '.join(counts)}")
+        return ", ".join(told)
 
     def _elapsed(self) -> str:
         seconds = time.monotonic() - self._started
@@ -153,43 +168,10 @@ class Progress:
         before = (self._done - 1) * QUARTERS // max(self._total, 1)
         return self._done * QUARTERS // max(self._total, 1) > before
 
-    # ----- how it is drawn -----
-
-    def _say(self, line: str) -> None:
-        if self._quiet:
-            return
-        with self._lock:
-            self._erase()
-            self._stream.write(self._style.encodable(line) + "\n")
-            self._stream.flush()
-            self._drawn_at = 0.0
-
-    def _draw(self) -> None:
-        with self._lock:
-            now = time.monotonic()
-            if self._closed.is_set() or now - self._drawn_at < EVERY:
-                return
-            self._drawn_at = now
-            bar = self._style.bar(self._done, self._total)
-            line = self._style.encodable(cut(f"{bar} {self._status()}", self._width() - 1))
-            rest = " " * (self._drawn - columns(line))
-            self._drawn = columns(line)
-            self._stream.write(f"\r{line}{rest}")
-            self._stream.flush()
-
-    def _erase(self) -> None:
-        if self._drawn:
-            self._stream.write(f"\r{' ' * self._drawn}\r")
-            self._stream.flush()
-            self._drawn = 0
-
-    def _tick(self) -> None:
-        """Keep the clock going while a cell takes long."""
-        while not self._closed.wait(1.0):
-            self._draw()
-
-    def _width(self) -> int:
-        try:
-            return os.get_terminal_size(self._stream.fileno()).columns or WIDTH
-        except (OSError, ValueError):
-            return WIDTH
+    def _drawn(self) -> Table:
+        """The status line: a bar, then how far the run is."""
+        width = self._console.width - BAR - 2
+        status = cut(self._printable(self._status()), width)
+        line = Table.grid(padding=(0, 1))
+        line.add_row(ProgressBar(max(self._total, 1), self._done, width=BAR), status)
+        return line

@@ -14,8 +14,7 @@ from conformance.asking.events import Answered
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target
-from conformance.verdicts.judge import Evidence, Judgement, judge
-from conformance.verdicts.results import SHORTFALLS
+from conformance.verdicts.judge import SHORTFALLS, Evidence, Judgement, judge
 
 NULL_TARGETS = Path(__file__).parent / "null_targets.py"
 NULLS = ("none", "zeros", "ones", "nan", "raises", "returns_target", "returns_upstream")

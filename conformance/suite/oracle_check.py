@@ -12,7 +12,7 @@ from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
 from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.language.lowering import lower
-from conformance.verdicts.results import Judged, Results, Reviewer
+from conformance.verdicts.findings import Finding, Findings, Reviewer
 
 NO_ATTRIBUTE = re.compile(r"has no attribute '(\w+)'")
 
@@ -24,7 +24,7 @@ def faults_against_oracle(cases: Sequence[Case], answers: dict[str, Answer]) -> 
     The oracle's answers are put into `answers`, by case.
     """
     by_id = {case.id: case for case in cases}
-    reviewer = Reviewer(Results({"reference": ("eager",)}), cases, [])
+    reviewer = Reviewer(Findings({"reference": ("eager",)}), cases, [])
     for event in ask(cases, [ORACLE]):
         if isinstance(event, Answered):
             answers[event.cell.case] = event.answer
@@ -34,13 +34,13 @@ def faults_against_oracle(cases: Sequence[Case], answers: dict[str, Answer]) -> 
                 yield f"{judged.case.place}: {_unknown_name(judged) or _disagreement(judged)}"
 
 
-def _disagreement(judged: Judged) -> str:
+def _disagreement(judged: Finding) -> str:
     found = [f"{m.where}: got {m.got}, expected {m.expected}" for m in judged.mismatches]
     why = judged.note or "; ".join(found)
     return f"the oracle does not agree: {judged.verdict}: {why}"
 
 
-def _unknown_name(judged: Judged) -> str:
+def _unknown_name(judged: Finding) -> str:
     """The framework's name that a program uses and the oracle lacks; else nothing."""
     for value in (judged.answer.error, *judged.answer.observations.values()):
         missing = NO_ATTRIBUTE.search(value.message) if isinstance(value, Raised) else None

@@ -23,11 +23,16 @@ from conformance.asking.worker import lacking
 from conformance.corpus.language.case import MODES, Case, Expectation, ExpectedNone, Place
 from conformance.targets.specification import name_of
 from conformance.targets.versions import is_between
-from conformance.verdicts.judge import SHORTFALLS, Evidence, Judgement, Verdict, dtypes_named
+from conformance.verdicts.judge import (
+    SHORTFALLS,
+    Evidence,
+    Judgement,
+    Standing,
+    Verdict,
+    dtypes_named,
+)
 
 Kind: TypeAlias = Literal["bug", "change", "limit", "unsupported", "convention", "known"]
-Standing: TypeAlias = Literal["known", "worse", "better", "new case"]
-"""What a cell is beside a baseline; a cell of which nothing is to be said has no standing."""
 
 WARNING = "(the warning)"
 """The name under which a departure says, by None, that a declared warning is not given."""

@@ -23,7 +23,6 @@ from conformance.verdicts.departures import (
     Departure,
     Departures,
     Gate,
-    Standing,
     apply,
     target_name,
     updated,
@@ -35,6 +34,7 @@ from conformance.verdicts.judge import (
     Evidence,
     Judge,
     Judgement,
+    Standing,
     Verdict,
 )
 

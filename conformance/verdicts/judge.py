@@ -28,6 +28,8 @@ Verdict: TypeAlias = Literal[
     "pass", "fail", "error", "unsupported", "not_applicable", "crash", "timeout", "bad_case",
     "known_deviation", "unexpected_pass", "not_run",
 ]  # fmt: skip
+Standing: TypeAlias = Literal["known", "worse", "better", "new case"]
+"""What a cell is beside a baseline; a cell of which nothing is to be said has no standing."""
 
 OF_OUTCOME: dict[Outcome, Verdict] = {
     "crash": "crash",

@@ -48,4 +48,5 @@ def test_a_case_that_changed_is_stale_and_not_judged(
     done = gradconf("report", record, "--format", "json", "--corpus", corpus)
     report = json.loads(done.stdout)
     assert len(report["cells"]) == 4
-    assert len(report["stale"]) == 2, "the cell of each target"
+    (stale,) = (section for section in report["sections"] if section["kind"] == "stale")
+    assert len(stale["lines"]) == 2, "the cell of each target"

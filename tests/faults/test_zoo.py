@@ -12,9 +12,9 @@ from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Event
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
-from conformance.report.summary import cell_findings
+from conformance.report.model import lines_of
 from conformance.targets.specification import parse_target
-from conformance.verdicts.results import Judged, Results, Reviewer
+from conformance.verdicts.findings import Finding, Findings, Reviewer
 from tests.asking.making import TEXT
 from tests.faults.processes import MARK, left
 
@@ -77,10 +77,10 @@ def oracle(cases: list[Case]) -> list[Event]:
     return list(ask(cases, [ORACLE]))
 
 
-def judged(cases: list[Case], oracle: list[Event], name: str) -> dict[str, Judged]:
+def judged(cases: list[Case], oracle: list[Event], name: str) -> dict[str, Finding]:
     """What is said of each cell of a target, by the last word of the case's name."""
     target = parse_target(str(BROKEN / f"{name}.py"))
-    results = Results({target.label: target.modes})
+    results = Findings({target.label: target.modes})
     reviewer = Reviewer(results, cases, [])
     for event in (*oracle, *ask(cases, [target], timeout=TIMEOUT)):
         list(reviewer.add(event))
@@ -88,9 +88,9 @@ def judged(cases: list[Case], oracle: list[Event], name: str) -> dict[str, Judge
     return {found.cell.case.rsplit("/")[-1]: found for found in results.cells}
 
 
-def said_of(found: Judged) -> str:
+def said_of(found: Finding) -> str:
     """What a report says of a cell."""
-    return "\n".join(cell_findings(found))
+    return "\n".join([*lines_of(found.judgement.mismatches), found.judgement.note])
 
 
 @pytest.mark.parametrize(("name", "verdict", "told"), ZOO, ids=[name for name, _, _ in ZOO])

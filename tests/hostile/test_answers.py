@@ -19,7 +19,7 @@ from conformance.asking.record_writer import RecordWriter
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target
-from conformance.verdicts.results import Judged, Results, Reviewer
+from conformance.verdicts.findings import Finding, Findings, Reviewer
 from tests.answers.wire import answered
 
 from .documents import UNHURRIED, answers, cases, changed, depth_of
@@ -41,11 +41,11 @@ def replies() -> list[dict[str, Any]]:
     ]
 
 
-def judged(case: Case, mode: str, answer: Answer, word: Answer | None = None) -> Judged:
+def judged(case: Case, mode: str, answer: Answer, word: Answer | None = None) -> Finding:
     """The one judgement of a target's answer, beside the oracle's."""
     oracle = next(event for event in answers() if event.cell.case == case.id)
     word = oracle.answer if word is None else word
-    reviewer = Reviewer(Results({"tape": (mode,)}), [case], [])
+    reviewer = Reviewer(Findings({"tape": (mode,)}), [case], [])
     list(reviewer.add(TargetReady("tape", {"version": "1"})))
     list(reviewer.add(Answered(oracle.cell, oracle.program, word)))
     cell = Cell(case.id, "tape", mode)

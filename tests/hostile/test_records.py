@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from conformance.asking.events import Answered, Cell, TargetReady
 from conformance.asking.record import Record, RecordError, read_record
 from conformance.asking.record_writer import RecordWriter
-from conformance.report import difference_formats
-from conformance.report.difference_blocks import Known
 from conformance.report.formats import FORMATS, render
-from conformance.report.style import Style
+from conformance.report.of_difference import Known, report_of_difference
+from conformance.report.of_run import report_of_run
 from conformance.targets.specification import Target
 from conformance.verdicts.changes import changes_between, side_of
-from conformance.verdicts.results import results_of
+from conformance.verdicts.findings import findings_of
 
 from .documents import UNHURRIED, answers, cases, changed, oracle_events
 
@@ -68,18 +67,18 @@ def test_a_changed_record_is_refused_or_accounted_for(tmp_path: Path, document: 
         assert record.isprintable()
         assert len(record) < 1_000
         return
-    results = results_of(record, cases(), [])
+    results = findings_of(record, cases(), [])
     assert len(results.everything) + len(results.stale) == len(record.answers)
-    for format in FORMATS:
-        assert not FORBIDDEN.search(render(results, format))
-    root = ElementTree.fromstring(render(results, "junit"))
+    report = report_of_run(results)
+    for format in FORMATS["run"]:
+        assert not FORBIDDEN.search(render(report, format))
+    root = ElementTree.fromstring(render(report, "junit"))
     assert len(list(root.iter("testcase"))) == len(results.cells)
-    assert len(json.loads(render(results, "json"))["cells"]) == len(results.cells)
-    assert render(results, "text").endswith(f"\n{results.word}\n")
+    assert len(json.loads(render(report, "json"))["cells"]) == len(results.cells)
+    assert render(report, "text").endswith(f"\n{results.word}\n")
     (tmp_path / "sound.jsonl").write_text(lines())
     sound = read_record(tmp_path / "sound.jsonl")
     for old, new in ((sound, record), (record, sound)):
-        found = changes_between(side_of(old), side_of(new))
-        for format in difference_formats.FORMATS:
-            text = difference_formats.render(found, format, (), Known({}, []), Style())
-            assert not FORBIDDEN.search(text)
+        found = report_of_difference(changes_between(side_of(old), side_of(new)), (), Known({}))
+        for format in FORMATS["difference"]:
+            assert not FORBIDDEN.search(render(found, format))

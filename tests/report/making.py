@@ -2,6 +2,7 @@
 
 import base64
 import struct
+from dataclasses import replace
 
 from conformance.answers.answer import Answer
 from conformance.answers.values import NoneValue, NotReached, Raised
@@ -10,7 +11,9 @@ from conformance.asking.events import Answered, Cell, TargetFailed, TargetReady
 from conformance.corpus.language.case import ExpectedTensor, Place
 from conformance.corpus.language.loader import load_text
 from conformance.corpus.language.lowering import lower
-from conformance.verdicts.departures import Departure, Departures
+from conformance.report.of_run import report_of_run
+from conformance.verdicts.changes import changes_between_versions
+from conformance.verdicts.departures import Departure, Departures, Gate
 from conformance.verdicts.findings import Findings, Reviewer
 
 MODES = ("eager", "graph", "xla")
@@ -130,3 +133,43 @@ def all_verdicts():
     }
     known = [deviation("math/sq/documented"), deviation("math/sq/repaired")]
     return results_from({"tensorflow": answers}, deviations=known, record="runs/one.jsonl.gz")
+
+
+GATE = Gate(Departures("tape.py"))
+
+
+def report_from(answers, **options):
+    """The Report of these results."""
+    return report_of(results_from(answers, **options))
+
+
+def report_of(results):
+    """The Report of results, with what changed between the versions of a target."""
+    return report_of_run(results, changes_between_versions(results))
+
+
+def only(answer, **options):
+    """The Report of a run of one case on one target."""
+    return report_from({"tensorflow": {"one": answer}}, **options)
+
+
+def held(answer, before, **changes):
+    """The Report of an answer of `./tape.py` beside the baseline that another one gave."""
+    asked = results_from({"./tape.py": {"one": before}}, modes=("eager",), gate=GATE)
+    baseline = asked.as_baseline(cases_named("one"), "2026-01-31")
+    gate = Gate(replace(baseline, file="known.yaml", **changes))
+    return report_from({"./tape.py": {"one": answer}}, modes=("eager",), gate=gate)
+
+
+def mended(*case_ids, reason="it is *mended*", link="https://example.org/1"):
+    """Departures of TensorFlow that end with 2.8, so that a change from 2.8.4 is explained."""
+    place = Place("deviations/tensorflow.yaml", 3, 1, "$.departures.mended")
+    entry = Departure(
+        *("mended", case_ids, MODES, "bug", place), until="2.8", reason=reason, link=link
+    )
+    return [Departures("tensorflow", (entry,))]
+
+
+def sections(report):
+    """The sections of a report by their kind; of several the last."""
+    return {section.kind: section for section in report.sections}

@@ -16,26 +16,26 @@ from packaging.version import Version
 from conformance.asking.record import read_record
 from conformance.commands.files import known_deviations
 from conformance.corpus.cases import load_corpus
-from conformance.verdicts.results import Results, results_of
+from conformance.verdicts.findings import Findings, findings_of
 
 ROOT = Path(__file__).parent.parent.parent
 WRITTEN = Path(__file__).with_name("releases.txt")
 
 
-def releases() -> Iterator[tuple[str, Results]]:
+def releases() -> Iterator[tuple[str, Findings]]:
     """The version and the findings of each record, the oldest version first."""
     cases = load_corpus()
     deviations = known_deviations(cases)
     paths = {re.sub(r"tensorflow-|\.jsonl\.gz", "", path.name): path for path in records()}
     for version in sorted(paths, key=Version):
-        yield version, results_of(read_record(paths[version]), cases, deviations)
+        yield version, findings_of(read_record(paths[version]), cases, deviations)
 
 
 def records() -> list[Path]:
     return list((ROOT / "reports").glob("*.jsonl.gz"))
 
 
-def text_of(results: Iterable[tuple[str, Results]]) -> str:
+def text_of(results: Iterable[tuple[str, Findings]]) -> str:
     """A line of counts for each record, then a line for each cell that does not plainly pass."""
     lines = []
     versions: dict[str, list[str]] = defaultdict(list)

@@ -1,0 +1,123 @@
+"""The causes of shortfalls, ranked, and the line that declares the missing names as lacking."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from conformance.corpus.language.case import Case
+from conformance.report.model import LABELS, Section
+from conformance.text import plural
+from conformance.verdicts.findings import Finding, Findings
+
+MOST = 20
+"""How many causes are named; the others are counted."""
+ABSENT = re.compile(r"AttributeError: .*?'(?!NoneType')([\w.]+)'.* has no attribute '(\w+)'")
+KEYWORD = re.compile(r"TypeError: .*\bunexpected keyword argument '(\w+)'")
+LACKS = re.compile(r".*\blacks (.+)")
+RAISED = re.compile(r"([A-Za-z_][\w.]*): ")
+NAME = re.compile(r"\btf\.([A-Za-z_][\w.]*)")
+TAPE = "GradientTape"
+METHODS = (
+    "watch", "gradient", "jacobian", "batch_jacobian", "watched_variables", "stop_recording",
+    "reset",
+)  # fmt: skip
+EVERYWHERE = {TAPE, "constant", "Variable"}
+"""Names that nearly every program uses: no mismatch is put down to them."""
+MISSING = "missing: "
+
+
+def causes_of(cells: Sequence[Finding], run: Findings) -> Iterator[Section]:
+    """For each target, what its cells among these fell short of, the most frequent first.
+
+    A cause is a missing name, an unknown keyword, the class of an error, how the process ended, or
+    the class of the mismatch and the operation whose cases mismatch most.
+    """
+    asked = _programs_by_name({found.case.id: found.case for found in run.cells})
+    for target in run.asked:
+        own = [found for found in cells if found.cell.target == target]
+        counted = Counter(_causes(own, asked)).most_common()
+        lines = [f"{cause} ({plural(count, 'cell')})" for cause, count in counted[:MOST]]
+        if counted[MOST:]:
+            lines.append(f"... and {plural(len(counted) - MOST, 'more cause')}")
+        missing = {cause.removeprefix(MISSING) for cause, _ in counted if cause.startswith(MISSING)}
+        lacks = {str(name) for name in run.targets.get(target, {}).get("lacks") or ()}
+        paste = f"GRADCONF_LACKS = {sorted(lacks | missing)}".replace("'", '"')
+        heading = f"causes: {run.title(target)}" if len(run.asked) > 1 else "causes"
+        yield Section(heading, "causes", lines=tuple(lines), paste=paste if missing else "")
+
+
+def _causes(cells: Sequence[Finding], asked: Mapping[str, int]) -> Iterator[str]:
+    """The cause of each cell."""
+    failing: dict[str, dict[str, Case]] = {}
+    for found in cells:
+        cause = _own_cause(found)
+        if cause:
+            yield cause
+        else:
+            failing.setdefault(found.mismatches[0].kind, {})[found.case.id] = found.case
+    operations = {kind: _operations(cases, asked) for kind, cases in failing.items()}
+    for found in cells:
+        if not _own_cause(found):
+            kind = found.mismatches[0].kind
+            yield f"{kind}{operations[kind][found.case.id]}"
+
+
+def _own_cause(found: Finding) -> str:
+    """What a cell says of its cause by itself; nothing where values mismatch."""
+    lacks = LACKS.match(found.note) if found.verdict == "unsupported" else None
+    if lacks:
+        return f"declared as lacking: {_widest(lacks[1].split(', '))}"
+    if found.verdict != "fail" or not found.mismatches:
+        return LABELS[found.verdict]
+    first = found.mismatches[0]
+    if first.kind != "error":
+        return ""
+    raised = RAISED.match(first.got)
+    if raised is None:
+        return f"not raised: {first.expected.partition(' ')[0].rstrip(':')}"
+    absent, keyword = ABSENT.match(first.got), KEYWORD.match(first.got)
+    name = _name_used(absent[2], found.case) if absent else ""
+    if absent:
+        return f"{MISSING}{name}" if name else f"no attribute: {absent[1]}.{absent[2]}"
+    return f"unknown keyword: {keyword[1]}" if keyword else f"error: {raised[1]}"
+
+
+def _widest(names: Sequence[str]) -> str:
+    """The names without those that another one holds: `nn`, not `nn.relu`."""
+    within = (name for name in names if not any(name.startswith(f"{one}.") for one in names))
+    return ", ".join(within)
+
+
+def _name_used(attribute: str, case: Case) -> str:
+    """The name by which a program asks for an attribute: `linalg.det` of `tf` or of the tape."""
+    for name in sorted(_names(case)):
+        parts = name.split(".")
+        if attribute in parts:
+            return ".".join(parts[: parts.index(attribute) + 1])
+    return f"{TAPE}.{attribute}" if attribute in METHODS else ""
+
+
+def _names(case: Case) -> set[str]:
+    return set(NAME.findall(f"{case.setup}\n{case.run}"))
+
+
+def _programs_by_name(cases: Mapping[str, Case]) -> Counter[str]:
+    """How many cases use each name."""
+    return Counter(name for case in cases.values() for name in _names(case) - EVERYWHERE)
+
+
+def _operations(cases: Mapping[str, Case], asked: Mapping[str, int]) -> dict[str, str]:
+    """For each of these failing cases, `: operation`, the most suspicious name that it uses.
+
+    Many of the cases that fail use such a name, and few of those that pass (Ochiai's measure).
+    """
+    failing = _programs_by_name(cases)
+
+    def suspicion(name: str) -> float:
+        return failing[name] / math.sqrt(asked[name])
+
+    named = {id: sorted(_names(case) - EVERYWHERE) for id, case in cases.items()}
+    return {id: f": {max(names, key=suspicion)}" if names else "" for id, names in named.items()}

@@ -1,1 +1,0 @@
-"""The HTML page of results: `page.py` says what stands on it, `page.html` how it looks."""

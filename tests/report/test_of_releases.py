@@ -1,0 +1,122 @@
+"""The Report of releases: side by side from their records alone, and what changed in each."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from conformance.asking.record import Record
+from conformance.corpus.language.case import ExpectedNone, Place
+from conformance.corpus.language.lowering import lower
+from conformance.report.formats import render
+from conformance.report.model import Report
+from conformance.report.of_releases import Release, report_of_releases
+from conformance.verdicts.changes import changes_between, side_of
+from conformance.verdicts.departures import Departure, Departures
+from conformance.verdicts.findings import findings_of
+from tests.report.making import LOST, RIGHT, cases_named, raised
+from tests.verdicts.making_sides import ABOUT, cell
+
+ONE, TWO = CASES = cases_named("one", "two")
+ANSWERS = {"2.8.4": (LOST, RIGHT), "2.9.3": (RIGHT, RIGHT), "2.10.1": (RIGHT, RIGHT)}
+DEVIATION = Departures(
+    "tensorflow",
+    (
+        Departure(
+            name="squares",
+            cases=(ONE.id,),
+            modes=("eager",),
+            since="2.5",
+            until="2.8",
+            answer={"g": ExpectedNone()},
+            kind="bug",
+            right="the guide",
+            reason="squares had *no* gradient",
+            link="https://example.org/1",
+            place=Place("deviations/tensorflow.yaml", 3, 1, "$.departures.squares"),
+        ),
+    ),
+)
+(ENTRY,) = DEVIATION.entries
+
+
+def record(version: str, given: tuple, *, complete: bool) -> Record:
+    """The record of a release that gave these answers to both cases."""
+    label = f"tensorflow=={version}"
+    answers = [
+        cell(answer, case.id, target, program=lower(case).hash)
+        for target, told in (("reference", (RIGHT, RIGHT)), (label, given))
+        for case, answer in zip(CASES, told, strict=True)
+    ]
+    header = {"asked": [{"target": label, "modes": ["eager"]}], "command": ["run"]}
+    targets = {"reference": ABOUT, label: {**ABOUT, "version": version}}
+    return Record(f"{version}.jsonl", header, targets, answers, {}, complete, "")
+
+
+def report(answers=ANSWERS, *departures: Departures, complete: bool = True) -> Report:
+    records = [record(version, given, complete=complete) for version, given in answers.items()]
+    releases = [Release(findings_of(one, CASES, departures)) for one in records]
+    changes = (changes_between(*map(side_of, pair), departures) for pair in pairwise(records))
+    return report_of_releases(releases, changes, {case.id: case for case in CASES})
+
+
+def rows(report: Report, kind: str) -> list[list[str]]:
+    (section,) = report.sections_of(kind)  # type: ignore[arg-type]
+    (table,) = section.tables
+    return [[str(getattr(item, "text", item)) for item in row] for row in table.rows]
+
+
+def test_the_newest_release_stands_first_with_what_it_keeps() -> None:
+    found = report()
+    told = rows(found, "counts")
+    assert [row[0] for row in told] == ["2.10.1", "2.9.3", "2.8.4"]
+    assert told[1][:9] == ["2.9.3", "2", "", "", "", "0", "0", "0", "0"]
+    assert told[2][1:9] == ["1 of 2", "", "", "", "0", "1", "0", "0"]
+    assert told[0][-1] == "Python 3.11.7, numpy 2.4.6, Keras 3.12.0"
+    assert rows(found, "areas") == [["math", "1 of 2", "2", "2"]]
+
+
+def test_the_changelog_says_what_changed_with_both_values() -> None:
+    _, newest, older = report().sections_of("changes")
+    assert newest.heading == "2.9.3 to 2.10.1"
+    assert newest.lines == ("No change in 2 cells that both answered.",)
+    assert older.lines == ("1 change in 2 cells that both answered.",)
+    (block,) = older.blocks
+    assert block.cause == "Falls short, and no deviation is documented"
+    assert (block.file, block.line) == (ONE.place.file, ONE.place.line)
+    (fact,) = block.facts
+    assert (fact.old, fact.new) == ("None", "[2.0, 6.0] (float32)")
+
+
+def test_a_change_stands_under_the_deviation_that_explains_it() -> None:
+    found = report(ANSWERS, DEVIATION)
+    (block,) = found.sections_of("changes")[-1].blocks
+    assert (block.cause, block.since) == ("", "until 2.8, a bug")
+    assert (block.reason, block.link) == (ENTRY.reason, ENTRY.link)
+    assert rows(found, "counts")[2][5:7] == ["1", "0"], "one deviation, none that falls short"
+    assert [changed.reason for changed in found.changes] == [ENTRY.reason]
+
+
+def test_changes_of_words_alone_are_named_and_not_told() -> None:
+    answers = {"2.8.4": (raised("no"), RIGHT), "2.9.3": (raised("never"), RIGHT)}
+    (block,) = report(answers).sections_of("changes")[-1].blocks
+    assert (block.cause, block.facts) == ("Only the words of an error", ())
+
+
+def test_a_record_that_was_cut_is_not_trusted() -> None:
+    assert (report().word, report().exit_code) == ("conforms", 0)
+    cut = report(complete=False)
+    assert (cut.word, cut.exit_code) == ("untrustworthy", 4)
+    assert len(cut.reservations) == 3
+
+
+def test_the_page_is_markdown_with_links_into_the_repository() -> None:
+    text = render(report(ANSWERS, DEVIATION), "markdown")
+    assert text.startswith("# Who keeps the gradient contract, release by release\n\nMade from")
+    assert "| [<code>math</code>](../cases/math) | 1 of 2 | 2 | 2 |\n" in text
+    assert (
+        "**until 2.8, a bug:** squares had &#42;no&#42; gradient ([source](https://example.org/1))"
+        "\n\n- **none** [<code>math/sq/one</code>](../cases/math/sq.yaml#L4) in eager: "
+    ) in text
+    assert not text.endswith("**\n"), "a page of a repository closes with no word"
+    for format in ("html", "json", "text"):
+        assert "2.10.1" in render(report(), format)  # type: ignore[arg-type]
