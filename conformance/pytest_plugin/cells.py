@@ -184,7 +184,8 @@ class CellItem(pytest.Item):
 
     def _reason(self, judged: Finding) -> str:
         (block,) = blocks_of([judged])
-        return "; ".join(map(printable, [block.label, *block.shortened()]))
+        told = [block.label, *block.shortened(), block.explanation]
+        return "; ".join(filter(None, map(printable, told)))
 
     def _told(self, judged: Finding) -> str:
         command = ("--corpus", str(self.path.parent.parent)) if self.own else ()
