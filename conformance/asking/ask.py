@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from conformance.asking.events import Cell, Event, TargetFailed, TargetReady
-from conformance.asking.session import LIMITS, Limits
 from conformance.asking.worker import Job, Worker
 from conformance.corpus.language.case import Case
+from conformance.drivers import LIMITS, Limits
 from conformance.targets.specification import Target
 
 ORACLE = Target("reference", "reference_impl", ("eager",))
@@ -37,15 +37,17 @@ def ask(
     workers: int = 1,
     wanted: Callable[[Cell], bool] = lambda cell: True,
     limits: Limits = LIMITS,
+    first: dict[str, Any] | None = None,
 ) -> Generator[Event]:
     """Ask every target for every case in each of its modes, and yield what comes back.
 
     Only `wanted` cells are asked for. Each target has `workers` processes of its own, which share
-    the memory that `limits` allow. Whoever
-    closes the generator ends every worker. Raises TargetChanged.
+    the memory that `limits` allow. `first` is what targets said of themselves when they were asked
+    before: one that says something else raises TargetChanged. Whoever
+    closes the generator ends every worker.
     """
     said: _Said = queue.SimpleQueue()
-    first: dict[str, Any] = {}
+    first = {} if first is None else first
     jobs = {target: _jobs_of(cases, target, wanted) for target in targets}
     counts = {target: min(workers, len(due)) for target, due in jobs.items()}
     limits = limits.shared(sum(counts.values()))

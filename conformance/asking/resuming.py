@@ -9,11 +9,12 @@ from typing import Any
 from conformance.asking.events import Answered, Cell, Event, TargetFailed, TargetReady
 from conformance.asking.record import Record, RecordError
 from conformance.asking.record_writer import Kept
-from conformance.asking.session import LIMITS, Limits, Session, WorkerError
+from conformance.asking.session import Session, WorkerError
 from conformance.asking.worker import difference_of
 from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
+from conformance.drivers import LIMITS, Limits
 from conformance.targets.specification import Target
 from conformance.text import plural
 

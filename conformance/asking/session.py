@@ -14,13 +14,12 @@ import sys
 import tempfile
 import time
 import uuid
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
 from conformance.answers.text import uncounted
 from conformance.answers.wire import parse_json, texts
-from conformance.drivers import INSIDE
+from conformance.drivers import INSIDE, LIMITS, Limits
 from conformance.targets.specification import Target
 
 PROTOCOL = 1
@@ -57,22 +56,6 @@ class WorkerHung(WorkerError):
 
 class ReplyTooLong(Exception):
     """A worker says more than the host is ready to hold."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a worker may have: nothing is held where it is not `confined`."""
-
-    confined: bool = True
-    memory: int = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
-    """Bytes, for all workers of a run together."""
-
-    def shared(self, workers: int) -> Limits:
-        """The part of one of so many workers."""
-        return replace(self, memory=self.memory // max(1, workers))
-
-
-LIMITS = Limits()
 
 
 class Session:

@@ -10,10 +10,11 @@ from conformance.answers.answer import Answer, Outcome
 from conformance.answers.values import Raised
 from conformance.answers.wire import answer_of_reply
 from conformance.asking.events import Answered, Cell
-from conformance.asking.session import LIMITS, Limits, Session, WorkerCrashed, WorkerError
+from conformance.asking.session import Session, WorkerCrashed, WorkerError
 from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import Lowered, lower
+from conformance.drivers import LIMITS, Limits
 from conformance.targets.specification import Target
 
 IDENTITY = ("version", "python", "numpy", "packages", "platform", "digest")

@@ -12,7 +12,15 @@ from conformance.asking.ask import DEFAULT_TIMEOUT
 from conformance.asking.record import Record
 from conformance.closing import UsageError
 from conformance.commands.files import one_case, records_in
-from conformance.commands.options import add_corpus, corpus_folder, ended, positive, say
+from conformance.commands.options import (
+    add_corpus,
+    add_limits,
+    corpus_folder,
+    ended,
+    limits_of,
+    positive,
+    say,
+)
 from conformance.places import data_folder
 from conformance.report.text import WIDTH, cut
 from conformance.targets.releases import releases_between
@@ -34,6 +42,7 @@ def bisect_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--records", metavar="FOLDER", help="of answers that need not be asked for (reports)"
     )
+    add_limits(parser)
     add_corpus(parser)
 
 
@@ -44,7 +53,9 @@ def run_bisect(arguments: argparse.Namespace) -> int:
     good, bad = (str(end.version) for end in ends)
     if version_key(good) >= version_key(bad):
         raise UsageError(f"--good {good} must be older than --bad {bad}")
-    versions = Versions(case, ends[0], arguments.timeout, _records(arguments), say)
+    versions = Versions(
+        case, ends[0], arguments.timeout, _records(arguments), say, limits_of(arguments)
+    )
     try:
         old, new = versions.answers(good), versions.answers(bad)
     except TargetError as error:

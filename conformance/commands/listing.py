@@ -52,7 +52,22 @@ def run_targets(arguments: argparse.Namespace) -> int:
     for environment in cached():
         print(f"  tensorflow=={environment.version:8} {printable(environment.interpreter)}")
     print("./tape.py            a file with TensorFlow's names, or package.module:attribute")
+    print(f"confined here        {_confined()}")
     return 0
+
+
+def _confined() -> str:
+    """What holds a target's process here."""
+    from conformance.asking.ask import ORACLE
+    from conformance.asking.session import Session, WorkerError
+
+    session = Session(ORACLE)
+    try:
+        return ", ".join(session.start()["confined"]) or "nothing: see docs/trust.md"
+    except WorkerError as error:
+        return str(error)
+    finally:
+        session.close()
 
 
 def _installed(name: str) -> str:

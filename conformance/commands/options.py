@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.corpus.selection import Selection
+from conformance.drivers import Limits
 from conformance.files import write_whole
 from conformance.text import printable
 
@@ -42,6 +45,29 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 def add_corpus(parser: argparse.ArgumentParser) -> None:
     """The option for a corpus of one's own."""
     parser.add_argument("--corpus", metavar="FOLDER", help="cases of your own instead of ours")
+
+
+def add_limits(parser: argparse.ArgumentParser) -> None:
+    """The options for what a target's process may reach."""
+    parser.add_argument(
+        "--memory", type=_size, metavar="SIZE", help="of all workers, as 8G (half of the machine's)"
+    )
+    parser.add_argument(
+        "--no-confine", action="store_true", help="let targets write, read and connect as you may"
+    )
+
+
+def limits_of(arguments: argparse.Namespace) -> Limits:
+    """The limits that the options set."""
+    limits = Limits(confined=not arguments.no_confine)
+    return replace(limits, memory=arguments.memory) if arguments.memory else limits
+
+
+def _size(text: str) -> int:
+    match = re.fullmatch(r"([0-9]{1,9})([MGT])", text)
+    if not match or not int(match[1]):
+        raise argparse.ArgumentTypeError(f"'{text}' is no size such as 500M or 8G")
+    return int(match[1]) << {"M": 20, "G": 30, "T": 40}[match[2]]
 
 
 def positive(kind: Callable[[str], float]) -> Callable[[str], float]:

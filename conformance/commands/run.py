@@ -18,9 +18,11 @@ from conformance.closing import EXIT_CODES, UsageError
 from conformance.commands.files import known_deviations, record_at
 from conformance.commands.gating import add_baseline, add_update, baseline_of, update
 from conformance.commands.options import (
+    add_limits,
     add_selection,
     corpus_folder,
     ended,
+    limits_of,
     output_path,
     positive,
     say,
@@ -73,6 +75,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--resume", action="store_true", help="ask only what the record has no answer to"
     )
+    add_limits(parser)
     add_baseline(parser)
     add_update(parser)
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
@@ -119,6 +122,7 @@ def run_run(arguments: argparse.Namespace) -> int:
         workers=arguments.jobs,
         fail_fast=arguments.fail_fast,
         repeat=_repetitions(arguments, targets),
+        limits=limits_of(arguments),
     )
     path = _record_path(arguments, plan, shard, whole=selection.everything and folder is None)
     deviations = known_deviations(cases, folder)
@@ -215,4 +219,6 @@ def _kept(path: Path, plan: Plan, shard: str) -> Kept:
     if is_headless(path):
         say(f"{path} ends before its header: it is started anew")
         return Kept()
-    return resumed(read_record(path), plan.cases, with_oracle(plan.targets), say, shard)
+    return resumed(
+        read_record(path), plan.cases, with_oracle(plan.targets), say, shard, plan.limits
+    )

@@ -12,6 +12,7 @@ from conformance.asking.events import Answered
 from conformance.asking.record import Record
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
+from conformance.drivers import LIMITS, Limits
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import Target, TargetError, parse_target
 from conformance.targets.versions import version_key
@@ -62,6 +63,7 @@ class Versions:
     timeout: float
     records: Sequence[Record]
     say: Callable[[str], None]
+    limits: Limits = LIMITS
     known: dict[str, Mapping[str, Answer]] = field(default_factory=dict)
 
     def answers(self, version: str) -> Mapping[str, Answer]:
@@ -124,7 +126,7 @@ class Versions:
         if not modes:
             return {}
         target = provisioned(parse_target(f"{self.target.name}=={version}:{modes}"), self.say)
-        events = ask([self.case], [target], timeout=self.timeout)
+        events = ask([self.case], [target], timeout=self.timeout, limits=self.limits)
         found = {e.cell.mode: e.answer for e in events if isinstance(e, Answered)}
         lost = [answer.detail for answer in found.values() if answer.outcome == "not_run"]
         if lost:

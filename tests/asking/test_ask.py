@@ -15,9 +15,9 @@ import pytest
 from conformance.asking import worker
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, TargetFailed, TargetReady
-from conformance.asking.session import Limits
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
+from conformance.drivers import Limits
 from conformance.targets.specification import Target, parse_target
 from tests.asking.making import BROKEN, TEXT, broken
 

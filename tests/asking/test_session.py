@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from conformance.asking.session import (
-    Limits,
     Session,
     WorkerCrashed,
     WorkerError,
     WorkerHung,
     last_words,
 )
+from conformance.drivers import Limits
 from conformance.targets.specification import parse_target
 from tests.asking.making import broken
 from tests.faults.processes import MARK, keepers_of, left, workers_of

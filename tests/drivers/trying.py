@@ -9,7 +9,8 @@ import json
 import sys
 from textwrap import indent
 
-from conformance.asking.session import Limits, Session, WorkerCrashed
+from conformance.asking.session import Session, WorkerCrashed
+from conformance.drivers import Limits
 from conformance.targets.specification import parse_target
 
 PROGRAM = """
