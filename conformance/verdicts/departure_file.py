@@ -21,23 +21,8 @@ from conformance.answers.text import text_of as told
 from conformance.answers.values import Tensor
 from conformance.answers.wire import json_of
 from conformance.closing import UsageError
-from conformance.corpus.language.case import (
-    MODES,
-    Case,
-    Expectation,
-    ExpectedAnyOf,
-    ExpectedCalls,
-    ExpectedError,
-    ExpectedNone,
-    ExpectedRaised,
-    ExpectedSeen,
-    ExpectedSlices,
-    ExpectedStructure,
-    ExpectedTensor,
-    ExpectedWatched,
-    Nested,
-    Scalar,
-)
+from conformance.corpus.language import case as language
+from conformance.corpus.language.case import MODES, Case, Expectation, ExpectedTensor, Nested
 from conformance.corpus.language.document import (
     CaseFileError,
     Faults,
@@ -69,12 +54,14 @@ OLD_FORM = "baseline"
 """The key that marked a baseline of the old form, which kept printed text."""
 
 
-def read_departures(path: Path, cases: Sequence[Case] | None = None) -> Departures:
+def read_departures(
+    path: Path, cases: Sequence[Case] | None = None, shown_as: str | None = None
+) -> Departures:
     """The departures that a file lists, held against the corpus of these cases where it is given.
 
     Raises CaseFileError with every fault: what is malformed, and entries that match no case.
     """
-    return _departures(read_document(path), cases)
+    return _departures(read_document(path, shown_as), cases)
 
 
 def read_folder(folder: Path, cases: Sequence[Case] | None = None) -> list[Departures]:
@@ -82,8 +69,7 @@ def read_folder(folder: Path, cases: Sequence[Case] | None = None) -> list[Depar
     found, faults = [], []
     for path in sorted(folder.glob("*.yaml")):
         try:
-            root = read_document(path, f"{folder.name}/{path.name}")
-            found.append(_departures(root, cases))
+            found.append(read_departures(path, cases, f"{folder.name}/{path.name}"))
         except CaseFileError as error:
             faults += error.faults
     if faults:
@@ -101,19 +87,17 @@ def lent(word: str, label: str, cases: Sequence[Case] | None = None) -> Departur
     if not path.is_file():
         raise UsageError(f"'{clean(word)}' is no file, and no list of ours{suggest(word, named)}")
     shown_as = f"deviations/{path.name}" if word in named else None
-    return _departures(read_document(path, shown_as), cases).lent_to(label)
+    return read_departures(path, cases, shown_as).lent_to(label)
 
 
 def write_departures(path: Path, departures: Departures) -> None:
     """Replace the file whole. Raises CaseFileError where it could not be read again."""
     text = text_of(departures)
     _departures(parse_document(text, str(path)), None)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.resolve().parent, prefix=path.name, delete=False
-    ) as file:
-        file.write(text)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    with tempfile.TemporaryDirectory(dir=path.resolve().parent) as folder:
+        new = Path(folder) / path.name
+        new.write_text(text, encoding="utf-8")
+        os.replace(new, path)
 
 
 # ----- reading -----
@@ -128,122 +112,125 @@ def _departures(root: Node, cases: Sequence[Case] | None) -> Departures:
         faults.add(given[OLD_FORM].name_place, message)
         raise CaseFileError(faults.found)
     faults.keys(root, KEYS, required=("introduction", "target", "departures"))
-    target = faults.line(given["target"]) if "target" in given else ""
-    introduction = faults.text(given["introduction"]) if "introduction" in given else ""
+    reader = _Reader(faults, None if cases is None else {case.id: case for case in cases})
     entries = faults.mapping(given["departures"]) if "departures" in given else {}
-    found = [_departure(name, node, cases, faults) for name, node in entries.items()]
-    lacks = _lines(given, "lacks", faults)
-    asked = set(_asked(given["asked"], faults)) if "asked" in given else set()
+    found = Departures(
+        faults.line(given["target"]) if "target" in given else "",
+        tuple(reader.entry(name, node) for name, node in entries.items()),
+        faults.text(given["introduction"]) if "introduction" in given else "",
+        reader.lines(given, "lacks"),
+        frozenset(reader.asked(given)),
+        root.place.file,
+    )
     if faults.found:
         raise CaseFileError(faults.found)
-    file = root.place.file
-    return Departures(target, tuple(found), introduction, lacks, frozenset(asked), file)
+    return found
 
 
-def _lines(given: Mapping[str, Node], key: str, faults: Faults) -> tuple[str, ...]:
-    items = faults.items(given[key]) if key in given else []
-    return tuple(faults.line(item) for item in items)
+class _Reader:
+    """Reads entries, and holds them against the corpus where it is known."""
+
+    def __init__(self, faults: Faults, corpus: Mapping[str, Case] | None) -> None:
+        self.faults = faults
+        self.corpus = corpus
+
+    def lines(self, given: Mapping[str, Node], key: str) -> tuple[str, ...]:
+        items = self.faults.items(given[key]) if key in given else []
+        return tuple(map(self.faults.line, items))
+
+    def asked(self, given: Mapping[str, Node]) -> Iterator[str]:
+        topics = self.faults.mapping(given["asked"]) if "asked" in given else {}
+        for topic in topics:
+            yield from (f"{topic}/{name}" for name in self.lines(topics, topic))
+
+    def entry(self, name: str, node: Node) -> Departure:
+        keys = ("cases", "modes", "answer", "ends", *TEXTS)
+        self.faults.keys(node, keys, required=("cases", "modes", "kind"))
+        given = self.faults.mapping(node)
+        texts = {key: self.faults.text(given[key]).strip() for key in TEXTS if key in given}
+        undefined = "answer" in given and given["answer"].value == "undefined"
+        answer = {} if undefined or "answer" not in given else self.answer(given["answer"])
+        ends = self.end(given["ends"]) if "ends" in given else ""
+        departure = Departure(
+            name=name,
+            cases=self.lines(given, "cases"),
+            modes=self.lines(given, "modes"),
+            kind=cast("Kind", texts.pop("kind", "")),
+            place=node.place,
+            answer=answer if isinstance(ends, str) else {**answer, ENDING: ends},
+            ends=ends if isinstance(ends, str) else "",
+            undefined=undefined,
+            **texts,
+        )
+        for key, message in _faults(departure, given):
+            self.faults.add(given.get(key, node), message)
+        for message in self.strange(departure):
+            self.faults.add(node.name_place, message)
+        return departure
+
+    def answer(self, node: Node) -> dict[str, Expectation]:
+        given = self.faults.mapping(node)
+        return {
+            name: parse_expectation(item, {}, self.faults, departure=True)
+            for name, item in given.items()
+        }
+
+    def end(self, node: Node) -> str | Expectation:
+        """`timeout`, `crash`, `crash SIGSEGV`, `exit 3`, or the error that ended the program."""
+        if node.value in ("timeout", "crash"):
+            return str(node.value)
+        given = self.faults.mapping(node)
+        if "raised" in given:
+            return parse_expectation(node, {}, self.faults, departure=True)
+        if set(given) == {"crash"}:
+            return f"crash {self.faults.line(given['crash'])}"
+        if set(given) == {"exit"} and isinstance(given["exit"].value, int):
+            return f"exit {given['exit'].value}"
+        forms = "timeout, {crash: SIGSEGV}, {exit: 3}, or {raised: ..., message: ...}"
+        self.faults.add(node, f"ends is {forms}")
+        return ""
+
+    def strange(self, departure: Departure) -> Iterator[str]:
+        """What the corpus does not know."""
+        names = departure.answer.keys() - {ENDING, WARNING}
+        for pattern in departure.cases if self.corpus is not None else ():
+            assert self.corpus is not None
+            exact = pattern in self.corpus
+            ids = [pattern] if exact else [i for i in self.corpus if fnmatchcase(i, pattern)]
+            if not ids:
+                near = did_you_mean(pattern, self.corpus, cutoff=0.4)
+                yield f"{pattern} matches no case of the corpus{near}"
+            for case_id in ids:
+                for name in sorted(names - set(self.corpus[case_id].observed)):
+                    yield f"{case_id} does not observe '{name}'"
 
 
-def _asked(node: Node, faults: Faults) -> Iterator[str]:
-    for topic, names in faults.mapping(node).items():
-        yield from (f"{topic}/{faults.line(name)}" for name in faults.items(names))
-
-
-def _departure(name: str, node: Node, cases: Sequence[Case] | None, faults: Faults) -> Departure:
-    faults.keys(
-        node, ("cases", "modes", "answer", "ends", *TEXTS), required=("cases", "modes", "kind")
-    )
-    given = faults.mapping(node)
-    texts = {key: faults.text(given[key]).strip() for key in TEXTS if key in given}
-    undefined = "answer" in given and given["answer"].value == "undefined"
-    answers = faults.mapping(given["answer"]) if "answer" in given and not undefined else {}
-    answer = {
-        observed: parse_expectation(item, {}, faults, departure=True)
-        for observed, item in answers.items()
-    }
-    ends = ""
-    if "ends" in given:
-        end = _end(given["ends"], faults)
-        answer |= {} if isinstance(end, str) else {ENDING: end}
-        ends = end if isinstance(end, str) else ""
-    kind = cast("Kind", texts.pop("kind", ""))
-    departure = Departure(
-        name=name,
-        cases=_lines(given, "cases", faults),
-        modes=_lines(given, "modes", faults),
-        kind=kind,
-        place=node.place,
-        answer=answer,
-        ends=ends,
-        undefined=undefined,
-        **texts,
-    )
-    _check(departure, given, faults)
-    if cases is not None:
-        _check_against(departure, node, cases, faults)
-    return departure
-
-
-def _end(node: Node, faults: Faults) -> str | Expectation:
-    """`timeout`, `crash`, `crash SIGSEGV`, `exit 3`, or the error that ended the program."""
-    if node.value in ("timeout", "crash"):
-        return str(node.value)
-    given = faults.mapping(node)
-    if "raised" in given:
-        return parse_expectation(node, {}, faults, departure=True)
-    if set(given) == {"crash"}:
-        return f"crash {faults.line(given['crash'])}"
-    if set(given) == {"exit"} and isinstance(given["exit"].value, int):
-        return f"exit {given['exit'].value}"
-    faults.add(node, "ends is timeout, {crash: SIGSEGV}, {exit: 3}, or {raised: ..., message: ...}")
-    return ""
-
-
-def _check(departure: Departure, given: Mapping[str, Node], faults: Faults) -> None:
-    """What is wrong with an entry by itself."""
-    kinds = get_args(Kind)
-    if departure.kind and departure.kind not in kinds:
-        shown = f"no kind '{departure.kind[:60]}'{suggest(departure.kind, kinds)}"
-        faults.add(given["kind"], shown)
-    for node in faults.items(given["modes"]) if "modes" in given else []:
-        if node.value not in MODES:
-            faults.add(node, f"no mode named '{node.value}'{suggest(str(node.value), MODES)}")
+def _faults(departure: Departure, given: Mapping[str, Node]) -> Iterator[tuple[str, str]]:
+    """What is wrong with an entry by itself, and under which key."""
+    kind, since, until = departure.kind, departure.since or "0", departure.until or "999999"
+    if kind and kind not in get_args(Kind):
+        yield "kind", f"no kind '{kind[:60]}'{suggest(kind, get_args(Kind))}"
+    for mode in departure.modes:
+        if mode not in MODES:
+            yield "modes", f"no mode named '{mode[:60]}'{suggest(mode, MODES)}"
     if not (departure.cases and departure.modes):
-        faults.add(departure.place, "names no mode or no case")
-    if departure.kind != "known":
-        missing = [key for key in ("right", "reason", "link") if key not in given]
-        if missing:
-            faults.add(departure.place, f"missing {', '.join(missing)}")
-    says = "answer" in given or "ends" in given
-    if departure.undefined and departure.kind != "bug":
-        faults.add(departure.place, "an undefined answer is a bug")
-    elif not says and departure.kind != "unsupported":
-        faults.add(departure.place, "does not say what the target answers")
+        yield "", "names no mode or no case"
+    missing = [key for key in ("right", "reason", "link") if key not in given]
+    if missing and kind != "known":
+        yield "", f"missing {', '.join(missing)}"
+    if departure.undefined and kind != "bug":
+        yield "answer", "an undefined answer is a bug"
+    says = departure.undefined or departure.answer or departure.ends
+    if not says and kind != "unsupported" and not (kind == "known" and "answer" in given):
+        yield "", "does not say what the target answers"
     for key in ("first_seen", "last_seen"):
         if key in given and not SEEN.fullmatch(getattr(departure, key)):
-            faults.add(given[key], "write a date, and the version: 2026-01-31, version 1.2")
-    first, last = departure.since or "0", departure.until or "999999"
+            yield key, "write a date, and the version: 2026-01-31, version 1.2"
     try:
-        if not is_between(first, first, last):
-            faults.add(departure.place, f"since {first} is after until {last}")
+        if not is_between(since, since, until):
+            yield "", f"since {since} is after until {until}"
     except ValueError as error:
-        faults.add(departure.place, str(error))
-
-
-def _check_against(departure: Departure, node: Node, cases: Sequence[Case], faults: Faults) -> None:
-    """What is wrong with an entry beside the corpus."""
-    by_id = {case.id: case for case in cases}
-    names = departure.answer.keys() - {ENDING, WARNING}
-    for pattern in departure.cases:
-        exact = by_id.get(pattern)
-        matched = [exact] if exact else [c for c in cases if fnmatchcase(c.id, pattern)]
-        if not matched:
-            near = did_you_mean(pattern, by_id, cutoff=0.4)
-            faults.add(node.name_place, f"{pattern} matches no case of the corpus{near}")
-        for case in matched:
-            for name in sorted(names - set(case.observed)):
-                faults.add(node.name_place, f"{case.id} does not observe '{name}'")
+        yield "", str(error)
 
 
 # ----- writing -----
@@ -264,8 +251,7 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
     def text(self, data: str) -> Any:
         other = self.resolve(yaml.ScalarNode, data, (True, False)) != TEXT
         other = other or core_scalar(data) != data or not data.isprintable() or "'" in data
-        style = '"' if other else None
-        return self.represent_scalar(TEXT, data, style=style)
+        return self.represent_scalar(TEXT, data, style='"' if other else None)
 
 
 class _InLine(dict[str, object]):
@@ -279,20 +265,19 @@ _Dumper.add_representer(str, _Dumper.text)
 
 def text_of(departures: Departures) -> str:
     """The file's text; the same list gives the same text."""
-    content: dict[str, object] = {
+    topics: dict[str, list[str]] = {}
+    for case_id in sorted(departures.asked):
+        topic, _, name = case_id.rpartition("/")
+        topics.setdefault(topic, []).append(name)
+    content = {
         "introduction": departures.introduction or INTRODUCTION,
         "target": departures.target,
+        "lacks": list(departures.lacks),
+        "departures": {entry.name: _written(entry) for entry in departures.entries},
+        "asked": topics,
     }
-    if departures.lacks:
-        content["lacks"] = list(departures.lacks)
-    content["departures"] = {entry.name: _written(entry) for entry in departures.entries}
-    if departures.asked:
-        topics: dict[str, list[str]] = {}
-        for case_id in sorted(departures.asked):
-            topic, _, name = case_id.rpartition("/")
-            topics.setdefault(topic, []).append(name)
-        content["asked"] = topics
-    return str(yaml.dump(content, Dumper=_Dumper, width=WIDTH, allow_unicode=True, sort_keys=False))
+    kept = {key: content[key] for key in KEYS if content[key] or key == "departures"}
+    return str(yaml.dump(kept, Dumper=_Dumper, width=WIDTH, allow_unicode=True, sort_keys=False))
 
 
 def _written(entry: Departure) -> dict[str, object]:
@@ -314,40 +299,39 @@ def _written(entry: Departure) -> dict[str, object]:
 
 def _plain(expected: Expectation) -> object:
     """An expectation as YAML has it."""
-    if isinstance(expected, ExpectedNone):
-        return None
-    if isinstance(expected, ExpectedTensor):
-        return _tensor(expected)
-    if isinstance(expected, ExpectedStructure):
-        items = [_inside(item) for item in expected.items]
-        named = _InLine(zip(expected.keys, items, strict=False))
-        return _InLine({expected.kind: named if expected.kind == "dict" else items})
-    if isinstance(expected, ExpectedSlices):
-        parts = {"values": _tensor(expected.values), "indices": _tensor(expected.indices)}
-        shape = expected.dense_shape
-        known = {} if shape is None else {"dense_shape": list(shape)}
-        return _InLine(indexed_slices=_InLine(parts | known))
-    if isinstance(expected, ExpectedRaised):
-        if not expected.type.isidentifier():
-            return _inside(expected)
-        return _InLine(raised=expected.type, message=steady(expected.message))
-    if isinstance(expected, ExpectedError):
-        texts = {"error": expected.type, "message": expected.message, "at": expected.at}
-        return _InLine({key: text for key, text in texts.items() if text})
-    if isinstance(expected, ExpectedAnyOf):
-        return _InLine(any_of=list(map(_plain, expected.options)))
-    if isinstance(expected, ExpectedCalls):
-        return _InLine(calls=expected.count)
-    if isinstance(expected, ExpectedWatched):
-        return _InLine(watched=list(expected.names))
-    return _InLine(seen=expected.text) if isinstance(expected, ExpectedSeen) else ORACLE
+    match expected:
+        case language.ExpectedNone():
+            return None
+        case language.ExpectedTensor():
+            return _tensor(expected)
+        case language.ExpectedStructure("dict", items, keys):
+            return _InLine(dict=_InLine(zip(keys, map(_inside, items), strict=True)))
+        case language.ExpectedStructure(kind, items):
+            return _InLine({kind: list(map(_inside, items))})
+        case language.ExpectedSlices(values, indices, shape):
+            parts = _InLine(values=_tensor(values), indices=_tensor(indices))
+            known = {} if shape is None else {"dense_shape": list(shape)}
+            return _InLine(indexed_slices=_InLine(parts | known))
+        case language.ExpectedRaised(kind, message) if kind.isidentifier():
+            return _InLine(raised=kind, message=steady(message))
+        case language.ExpectedError(kind, message, at):
+            texts = {"error": kind, "message": message, "at": at}
+            return _InLine({key: text for key, text in texts.items() if text})
+        case language.ExpectedAnyOf(options):
+            return _InLine(any_of=list(map(_plain, options)))
+        case language.ExpectedCalls(count):
+            return _InLine(calls=count)
+        case language.ExpectedWatched(names):
+            return _InLine(watched=list(names))
+        case language.ExpectedOracle():
+            return ORACLE
+    return _InLine(seen=told(expected))
 
 
 def _inside(expected: Expectation) -> object:
     """An expectation inside a structure, where an error is no more than its text."""
-    if isinstance(expected, ExpectedRaised):
-        return _InLine(seen=told(expected))
-    return _plain(expected)
+    is_error = isinstance(expected, language.ExpectedRaised)
+    return _InLine(seen=told(expected)) if is_error else _plain(expected)
 
 
 def _tensor(expected: ExpectedTensor) -> object:
@@ -355,34 +339,32 @@ def _tensor(expected: ExpectedTensor) -> object:
     leaves, shape = flatten(expected.value)
     dtype = expected.dtype
     if dtype in PYTHON_TYPES:
-        return _InLine(python=_scalar(leaves[0], dtype), type=dtype.removeprefix("Python "))
+        return _InLine(python=_nested(leaves[0], dtype), type=dtype.removeprefix("Python "))
     if dtype and (len(leaves) > LARGEST_LITERAL or not all(map(_has_text, leaves))):
         tensor = json_of(Tensor(array_of(expected.value, dtype, expected.shape), dtype))
         return _InLine({key: tensor[key] for key in ("data", "dtype", "shape")})
     value = _nested(expected.value, dtype)
-    other_shape = expected.shape is not None and expected.shape != shape
-    options: dict[str, object] = {"dtype": dtype, "within": expected.within}
-    options["shape"] = list(expected.shape or ()) if other_shape else None
+    options = {
+        "dtype": dtype,
+        "within": expected.within,
+        "shape": None if expected.shape in (None, shape) else list(expected.shape or ()),
+    }
     given = {key: option for key, option in options.items() if option is not None}
     return _InLine({"value": value, **given}) if given else value
 
 
-def _has_text(leaf: Scalar) -> bool:
+def _has_text(leaf: Nested) -> bool:
     if isinstance(leaf, complex):
         return math.isfinite(leaf.real) and math.isfinite(leaf.imag)
     return not isinstance(leaf, str) or leaf.isprintable()
 
 
 def _nested(value: Nested, dtype: str | None) -> object:
+    """Elements as YAML has them; of a narrow float the shortest number that rounds to it."""
     if isinstance(value, tuple):
         return [_nested(item, dtype) for item in value]
-    return _scalar(value, dtype)
-
-
-def _scalar(leaf: Scalar, dtype: str | None) -> object:
-    """An element; of a narrow float the shortest number that rounds to it."""
-    if isinstance(leaf, complex):
-        return str(leaf).strip("()")
-    if isinstance(leaf, float) and dtype in NARROW:
-        return float(str(NARROW[dtype](leaf)))
-    return leaf
+    if isinstance(value, complex):
+        return str(value).strip("()")
+    if isinstance(value, float) and dtype in NARROW:
+        return float(str(NARROW[dtype](value)))
+    return value
