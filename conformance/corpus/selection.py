@@ -7,43 +7,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import takewhile
+from operator import attrgetter
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from conformance.closing import UsageError
+from conformance.corpus.index import Summary
+from conformance.corpus.language.case import Case
 from conformance.text import clean, did_you_mean, suggest
 
+Selectable: TypeAlias = "Case | Summary"
+Chosen = TypeVar("Chosen", bound="Case | Summary")
 Matches: TypeAlias = Callable[[str], bool]
 MAX_EXPRESSION = 1_000
 MAX_NESTING = 50
 _OPERATORS = ("and", "or", "not", "(", ")")
-
-
-class Selectable(Protocol):
-    """What choosing needs of a case."""
-
-    @property
-    def id(self) -> str:
-        """area/topic/name."""
-
-    @property
-    def title(self) -> str:
-        """The fact, as a sentence."""
-
-    @property
-    def area(self) -> str:
-        """The first part of the id."""
-
-    @property
-    def file(self) -> str:
-        """The file that declares it."""
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """What it is tagged with."""
-
-
-Chosen = TypeVar("Chosen", bound=Selectable)
 
 
 class NothingSelected(Exception):
@@ -68,7 +46,7 @@ class Selection:
 def select(
     cases: Sequence[Chosen],
     selection: Selection,
-    tags_of: Callable[[Chosen], Sequence[str]] = lambda case: case.tags,
+    tags_of: Callable[[Chosen], Sequence[str]] = attrgetter("tags"),
 ) -> list[Chosen]:
     """The cases that the selection takes.
 

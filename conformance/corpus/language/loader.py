@@ -8,13 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.corpus.language.case import MODES, Case, Expectation, Input
-from conformance.corpus.language.checks import (
-    check_everything_is_read,
-    check_forms,
-    check_isolation,
-    check_modes,
-    check_observed,
-)
+from conformance.corpus.language.checks import Parts, check_parts
 from conformance.corpus.language.document import (
     CaseFileError,
     Faults,
@@ -25,7 +19,7 @@ from conformance.corpus.language.document import (
 )
 from conformance.corpus.language.expectations import parse_expectation
 from conformance.corpus.language.inputs import parse_input
-from conformance.corpus.language.subset import Program, check_program
+from conformance.corpus.language.subset import check_program
 from conformance.corpus.language.templates import expand
 from conformance.corpus.language.vocabulary import BUILTINS, PROBES, RESERVED, ROOTS, TAGS
 from conformance.text import suggest
@@ -137,58 +131,29 @@ def _case(id: str, node: Node, faults: Faults) -> Case:
         mode: faults.line(child)
         for mode, child in _by_mode(given.get("not_applicable", empty), faults)
     }
-    _check(given, inputs, expect, expect_in, faults)
-    setup, run = given.get("setup"), given.get("run")
+    names = tuple(inputs)
+    setup = check_program(given["setup"], faults, made=names) if "setup" in given else None
+    run = check_program(given["run"], faults, made=names, setup=setup) if "run" in given else None
+    readable = run if setup or "setup" not in given else None
+    check_parts(Parts(given, inputs, expect, expect_in, setup, readable), faults)
+    setup_text, run_text = given.get("setup", empty), given.get("run", empty)
     return Case(
         id=id,
         title=faults.line(given["title"]) if "title" in given else "",
         sources=_sources(given["source"], faults) if "source" in given else (),
         place=node.place,
-        run=str(run.value) if run else "",
-        run_line=run.text_line if run else 0,
+        run=str(run_text.value or ""),
+        run_line=run_text.text_line,
         expect=expect,
         inputs=tuple(inputs.values()),
-        setup=str(setup.value) if setup else "",
-        setup_line=setup.text_line if setup else 0,
+        setup=str(setup_text.value or ""),
+        setup_line=setup_text.text_line,
         expect_in=expect_in or NOTHING,
         not_applicable=not_applicable or NOTHING,
         warns=faults.line(given["warns"]) if "warns" in given else None,
         isolated="isolated" in given and faults.flag(given["isolated"]),
         tags=_tags(given.get("tags", Node([], node.place)), faults),
     )
-
-
-def _check(
-    given: Mapping[str, Node],
-    inputs: Mapping[str, Input],
-    expect: Mapping[str, Expectation],
-    expect_in: Mapping[str, Mapping[str, Expectation]],
-    faults: Faults,
-) -> None:
-    """Check the programs, and what the parts of the case have to do with each other."""
-    placed = [(given["expect"], expect)] if "expect" in given else []
-    if "expect" in given and not expect:
-        faults.add(given["expect"], "a case expects something of one name at least")
-    for mode, expectations in expect_in.items():
-        placed.append((faults.mapping(given["expect_in"])[mode], expectations))
-    programs = _programs(given, tuple(inputs), faults)
-    if programs is not None:
-        check_observed(programs, placed, faults)
-        check_everything_is_read(inputs, given, programs, faults)
-        check_isolation(given, programs, faults)
-    if "expect" in given:
-        check_forms(placed, faults)
-    check_modes(given, faults)
-
-
-def _programs(
-    given: Mapping[str, Node], inputs: tuple[str, ...], faults: Faults
-) -> tuple[Program | None, Program] | None:
-    """The programs of setup and run; None where one cannot be read."""
-    setup = check_program(given["setup"], faults, made=inputs) if "setup" in given else None
-    run = check_program(given["run"], faults, made=inputs, setup=setup) if "run" in given else None
-    unread = "setup" in given and setup is None
-    return None if run is None or unread else (setup, run)
 
 
 def _inputs(node: Node, faults: Faults) -> dict[str, Input]:
