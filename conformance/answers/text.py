@@ -45,7 +45,7 @@ _FOLDERS = re.compile(r"(?<![\w./])(?:(?:/[\w.+@~-]+){2,}|(?:[\w.+@~-]+/)*site-p
 _LOGGED = re.compile(
     r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?:? *|"  # TensorFlow's and ISO times
     r"\b[IWEF]\d{4} \d\d:\d\d:\d+\.\d+ +\d+ |"  # absl: level and date, time, thread
-    r"(?<=\bpid )\d+|(?<=\bpid=)\d+|(?<=\bprocess )\d+|(?<=\bthread )\d+",
+    r"(?<=\b[pt]id )\d+|(?<=\bpid=)\d+|(?<=\bprocess )\d+|(?<=\bthread )\d+",
     re.IGNORECASE,
 )
 

@@ -17,7 +17,7 @@ import uuid
 from pathlib import Path
 from typing import IO, Any
 
-from conformance.answers.text import uncounted
+from conformance.answers.text import steady
 from conformance.answers.wire import parse_json, texts
 from conformance.drivers import INSIDE, LIMITS, Limits
 from conformance.targets.specification import Target
@@ -54,10 +54,6 @@ class WorkerHung(WorkerError):
     outcome = "timeout"
 
 
-class ReplyTooLong(Exception):
-    """A worker says more than the host is ready to hold."""
-
-
 class Session:
     """One worker process for one target. Start and close it in the same thread.
 
@@ -85,31 +81,25 @@ class Session:
         Raises WorkerError where the framework cannot be imported or the worker does not start.
         """
         self._spawn()
+        file = Path(self.target.module)
+        own = {file.parent, file.resolve().parent} if file.suffix == ".py" else set()
         request = {
             "module": self.target.module,
             "attribute": self.target.attribute,
             "path": self.target.path,
-            "readable": self._readable(),
+            "readable": [*map(str, own), *self.target.path],
         }
         try:
-            reply = self.ask(request, START_TIMEOUT)
+            about = self.ask(request, START_TIMEOUT)
         except WorkerError as error:
-            self.close()
             raise type(error)(f"{self.target.label} did not start: {error}") from error
-        if not reply.get("ready"):
+        fault = _fault_of(about)
+        if fault:
             self.close()
-            raise WorkerError(f"{self.target.label} cannot be imported: {reply.get('error')}")
-        if reply.get("protocol") != PROTOCOL:
-            self.close()
-            raise WorkerError(f"{self.target.label}: the worker speaks another protocol")
-        try:
-            texts(reply.get("lacks"))
-        except TypeError as error:
-            self.close()
-            raise WorkerError(f"{self.target.label}: what it lacks is no list of names") from error
-        self.forks = reply.pop("forks", False) is True
-        self.about = reply
-        return reply
+            raise WorkerError(f"{self.target.label} {fault}")
+        self.forks = about.pop("forks", False) is True
+        self.about = about
+        return about
 
     @property
     def is_idle(self) -> bool:
@@ -125,24 +115,23 @@ class Session:
         gone in each case.
         """
         self._seconds_left = timeout
+        fault: WorkerError
         try:
             self._send(json.dumps(request).encode() + b"\n")
             reply = parse_json(self._read_line())
-        except ReplyTooLong:
-            self.close()
-            raise WorkerError(f"the worker's reply is longer than {MAX_REPLY:,} bytes") from None
-        except ValueError as error:
-            self.close()
-            raise WorkerError("the worker's reply is not a line of JSON") from error
+            if isinstance(reply, dict) and reply.get("cell") == request.get("cell"):
+                return reply
+            fault = WorkerError("the worker's reply is to another request")
         except (BrokenPipeError, EOFError):
-            raise WorkerCrashed(self._how_it_ended()) from None
+            fault = WorkerCrashed(self._how_it_ended())
         except TimeoutError:
-            self.close()
-            raise WorkerHung(f"no answer in {timeout:g} seconds: killed") from None
-        if not isinstance(reply, dict) or reply.get("cell") != request.get("cell"):
-            self.close()
-            raise WorkerError("the worker's reply is to another request")
-        return reply
+            fault = WorkerHung(f"no answer in {timeout:g} seconds: killed")
+        except ValueError:
+            fault = WorkerError("the worker's reply is not a line of JSON")
+        except WorkerError as error:
+            fault = error
+        self.close()
+        raise fault
 
     def kill(self) -> None:
         """End the worker from another thread; whoever waits for a reply is told that it crashed."""
@@ -175,10 +164,10 @@ class Session:
 
     def _spawn(self) -> None:
         try:
+            self._folder = tempfile.mkdtemp(prefix="gradconf-")
             self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the session
             for_worker, self._requests = os.pipe()
             self._replies, from_worker = os.pipe()
-            self._folder = tempfile.mkdtemp(prefix="gradconf-")
         except OSError as error:
             raise WorkerError(f"no worker can be started: {error.strerror}") from error
         os.set_blocking(self._requests, False)
@@ -203,12 +192,6 @@ class Session:
             os.close(from_worker)
         self._buffer = bytearray()
 
-    def _readable(self) -> list[str]:
-        """What the target may read beside its interpreter: its own folder."""
-        file = self.target.module
-        own = {Path(file).parent, Path(file).resolve().parent} if file.endswith(".py") else set()
-        return [*map(str, own), *self.target.path]
-
     def _environment(self) -> dict[str, str]:
         """The user's environment; another interpreter must not meet this one's packages."""
         own = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONUNBUFFERED": "1"}
@@ -226,7 +209,7 @@ class Session:
         chunk = b""
         while b"\n" not in chunk:
             if len(self._buffer) > MAX_REPLY:
-                raise ReplyTooLong
+                raise WorkerError(f"the worker's reply is longer than {MAX_REPLY:,} bytes")
             self._wait_for(self._replies, selectors.EVENT_READ)
             chunk = os.read(self._replies, 1 << 20)
             if not chunk:
@@ -261,8 +244,9 @@ class Session:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
             code = None
-        said = last_words(self._log_tail())
-        self.close()
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - LOG_TAIL))
+        printed = self._log.read().decode("utf-8", "replace").strip("\0 \n")
         if code is None:
             how = "closed its descriptor and did not end"
         elif code < 0:
@@ -270,18 +254,22 @@ class Session:
         else:
             how = f"ended with exit code {code}"
         how += " in the middle of a reply" if self._buffer else ""
-        return f"{how}{said}"
-
-    def _log_tail(self) -> str:
-        assert self._log is not None
-        size = self._log.seek(0, os.SEEK_END)
-        self._log.seek(max(0, size - LOG_TAIL))
-        return self._log.read().decode("utf-8", "replace").strip("\0 \n")
+        return how + last_words(printed)
 
 
-_LOGGED = re.compile(r"^[A-Z]?\d[-\d:. ]*(?:[A-Z] )?(?=\S+:\d+\])")
-"""What stands before `file.cc:12] message` in the log lines of absl and TensorFlow."""
-_PROCESS = re.compile(r"(?i)\b((?:pid|tid|process|thread)[ =:]*)\d+")
+def _fault_of(about: dict[str, Any]) -> str:
+    """Why a worker that says this of itself cannot be asked."""
+    if not about.get("ready"):
+        return f"cannot be imported: {about.get('error')}"
+    if about.get("protocol") != PROTOCOL:
+        return "has a worker that speaks another protocol"
+    try:
+        texts(about.get("lacks"))
+        return ""
+    except TypeError:
+        return "says what it lacks with no list of names"
+
+
 _FAULT = re.compile(
     r"^(?:[\w.]+\.)?\w*(?:Error|Exception|Interrupt|Exit|Warning)\b(?:: .*)?$"
     r"|^Fatal Python error: |\bCheck failed: |^terminate called "
@@ -294,10 +282,9 @@ def last_words(log: str) -> str:
     """`: the exception; last output: the last lines`, without times, process ids and addresses.
 
     >>> last_words("2026-01-02 03:04:05.678901: F tensor.cc:12] Check failed: 1 == 2")
-    ': tensor.cc:12] Check failed: 1 == 2'
+    ': F tensor.cc:12] Check failed: 1 == 2'
     """
-    lines = [_PROCESS.sub(r"\1#", uncounted(_LOGGED.sub("", line))) for line in log.splitlines()]
-    lines = [line.rstrip() for line in lines if line.strip()]
+    lines = [line for printed in log.splitlines() if (line := steady(printed))]
     faults = [line for line in lines if _FAULT.search(line)]
     fault = f": {faults[-1]}" if faults else ""
     last = "\n".join(line for line in lines[-LAST_LINES:] if line not in faults[-1:])[-MAX_SAID:]
