@@ -46,8 +46,6 @@ NOW: Mapping[Verdict, str] = {
     "known_deviation": "now a documented deviation",
 }
 """What is said of a cell that is better than its baseline."""
-DOCUMENTED: tuple[Verdict, ...] = ("known_deviation", "unexpected_pass")
-"""The verdicts of which a documented departure says all that the judge notes."""
 NOT_DECLARED = "the baseline does not say that the target lacks this"
 AREAS = "Cells that passed, of those whose case applies and that the target is said to support."
 
@@ -151,7 +149,7 @@ def _block(group: Sequence[Finding], command: Sequence[str]) -> Block:
         line=case.place.line,
         sources=case.sources,
         findings=tuple(_findings(group)),
-        note="" if first.verdict in DOCUMENTED else first.note,
+        note=first.note,
         reason=_reason(first),
         link=by.link if by else "",
         since=_since(first),

@@ -28,7 +28,6 @@ from conformance.verdicts.judge import (
     Evidence,
     Judgement,
     Standing,
-    Verdict,
     dtypes_named,
 )
 
@@ -36,6 +35,7 @@ Kind: TypeAlias = Literal["bug", "change", "limit", "unsupported", "convention",
 
 WARNING = "(the warning)"
 """The name under which a departure says, by None, that a declared warning is not given."""
+DIFFERENTLY = "departs differently from what is documented"
 
 
 @dataclass(frozen=True)
@@ -115,10 +115,6 @@ class Departure:
         told = (f"{name}: {text_of(expected)}" for name, expected in self.answer.items())
         return "; ".join(told) or ("any error" if self.kind == "unsupported" else "conforms")
 
-    def __str__(self) -> str:
-        """`bug, it is doubled (https://...; deviations/tensorflow.yaml:3:5 $....)`."""
-        return f"{self.kind}, {self.reason} ({self.link}; {self.place})"
-
 
 @dataclass(frozen=True)
 class Departures:
@@ -191,29 +187,22 @@ def apply(
         return judgement, None
     undefined = [departure for departure in strict if departure.undefined]
     if undefined and judgement.verdict in ("pass", "fail", "crash", "timeout"):
-        return _noted(judgement, "known_deviation", "undefined:", undefined)
+        return replace(judgement, verdict="known_deviation"), undefined[0]
     if judgement.verdict == "pass":
-        return _noted(judgement, "unexpected_pass", "conforms, but", strict)
+        return replace(judgement, verdict="unexpected_pass"), strict[0]
     if judgement.verdict not in ("fail", "unsupported", "crash", "timeout"):
         return judgement, None
     faults = []
     for departure in strict:
         try:
             if departure.holds(judgement, evidence):
-                return _noted(judgement, "known_deviation", "documented:", [departure])
+                return replace(judgement, verdict="known_deviation"), departure
         except LiteralError as fault:
             faults.append(f"{departure.place}: {fault}")
     if judgement.verdict != "fail":
         return judgement, None
-    lead = "; ".join([*faults, judgement.note, "departs differently from"]).strip("; ")
-    return _noted(judgement, "fail", lead, strict)
-
-
-def _noted(
-    judgement: Judgement, verdict: Verdict, lead: str, covering: Sequence[Departure]
-) -> tuple[Judgement, Departure]:
-    note = f"{lead} {' | '.join(map(str, covering))}"
-    return replace(judgement, verdict=verdict, note=note), covering[0]
+    note = "; ".join(filter(None, (*faults, judgement.note, DIFFERENTLY)))
+    return replace(judgement, note=note), strict[0]
 
 
 # ----- the baseline: what is worse fails -----

@@ -18,8 +18,9 @@ DEVIATION = departure()
 
 def applied(answer, *deviations, the_case=CASE, oracle=ORACLE):
     given = evidence(the_case, answer, oracle)
-    judgement, departure = apply(judge(given), deviations, given)
-    assert departure is None or departure in deviations
+    judgement, speaks = apply(judge(given), deviations, given)
+    documented = judgement.verdict in ("known_deviation", "unexpected_pass")
+    assert speaks in deviations if documented else speaks in (None, *deviations)
     return judgement
 
 
@@ -27,14 +28,10 @@ def test_exactly_the_documented_answer_is_a_known_deviation():
     judgement = applied(answered(g=tensor(7.0), h=NONE), DEVIATION)
     assert judgement.verdict == "known_deviation"
     assert judgement.mismatches  # what departs is still shown
-    for words in ("bug", "it is doubled", "https://example.org/1", str(PLACE)):
-        assert words in judgement.note
 
 
 def test_a_target_that_conforms_after_all_is_an_unexpected_pass():
-    judgement = applied(ORACLE, DEVIATION)
-    assert judgement.verdict == "unexpected_pass"
-    assert "it is doubled" in judgement.note
+    assert applied(ORACLE, DEVIATION).verdict == "unexpected_pass"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +48,7 @@ def test_a_target_that_conforms_after_all_is_an_unexpected_pass():
 def test_another_departure_still_fails(answer):
     judgement = applied(answer, DEVIATION)
     assert judgement.verdict == "fail"
-    assert "departs differently from bug, it is doubled" in judgement.note
+    assert "departs differently from what is documented" in judgement.note
 
 
 def test_without_deviations_the_judgement_stays():
