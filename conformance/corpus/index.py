@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TypeAlias
 
 from conformance import __version__
+from conformance.files import read_bounded, write_whole
 from conformance.places import cache_folder
 
 Remembered: TypeAlias = "dict[str, list[Summary]]"
-MAX_BYTES = 50_000_000
+MAX_BYTES = 1_000_000
+MAX_CACHE = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,12 @@ def cache_file() -> Path:
 
 
 def _key(path: Path, root: Path) -> str:
-    name = f"{shown(path, root)}\0".encode()
-    return hashlib.sha256(name + path.read_bytes()).hexdigest()
+    """What identifies a file: its name and its content, which the loader bounds."""
+    try:
+        content = read_bounded(path, MAX_BYTES)
+    except OSError:
+        content = b""  # the loader says where and why
+    return hashlib.sha256(f"{shown(path, root)}\0".encode() + content).hexdigest()
 
 
 def shown(path: Path, root: Path) -> str:
@@ -79,11 +85,8 @@ def _load(files: Mapping[str, Path], root: Path) -> Remembered:
 def _read(path: Path) -> Remembered:
     """What is remembered; nothing, where the file is damaged, too large or somebody else's."""
     try:
-        about = path.stat()
-        mine = about.st_uid == os.getuid() if hasattr(os, "getuid") else True
-        if not mine or not path.is_file() or about.st_size > MAX_BYTES:
-            return {}
-        content = json.loads(path.read_bytes())
+        mine = not hasattr(os, "getuid") or path.stat().st_uid == os.getuid()
+        content = json.loads(read_bounded(path, MAX_CACHE)) if mine else {}
         return {key: [_summary(*row) for row in rows] for key, rows in content.items()}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {}
@@ -98,11 +101,8 @@ def _summary(id: object, title: object, file: object, tags: object) -> Summary:
 
 
 def _write(path: Path, content: Remembered) -> None:
-    """Replace the file whole; a cache that cannot be written is done without."""
-    try:
+    """Remember; a cache that cannot be written is done without."""
+    rows = {key: [astuple(summary) for summary in found] for key, found in content.items()}
+    with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-            json.dump({key: [astuple(row) for row in rows] for key, rows in content.items()}, file)
-        os.replace(file.name, path)
-    except OSError:
-        return
+        write_whole(path, json.dumps(rows))

@@ -255,9 +255,9 @@ def test_a_small_text_cannot_cost_much(text: str, message: str) -> None:
 def test_a_file_may_be_too_large(tmp_path: Path) -> None:
     path = tmp_path / "large.yaml"
     path.write_bytes(b"#" * 2_000_000)
-    with pytest.raises(CaseFileError, match="larger than 1,000,000 bytes"):
+    with pytest.raises(CaseFileError, match="longer than 1,000,000 bytes"):
         read_document(path)
-    with pytest.raises(CaseFileError, match="larger than 1,000,000 bytes"):
+    with pytest.raises(CaseFileError, match="longer than 1,000,000 bytes"):
         load_text("ü" * 600_000)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from conformance.closing import UsageError
 from conformance.corpus import index
 from conformance.corpus.index import cache_file, summaries
+from conformance.corpus.language.document import CaseFileError
 from tests.cases import RUN, entry, file_of
 
 FILE = file_of(
@@ -98,3 +100,19 @@ def test_a_cache_that_cannot_be_written_is_done_without(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("GRADCONF_CACHE", str(tmp_path / "file" / "cache"))
     assert len(summaries(corpus)) == 1
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "sparse", "nowhere"])
+def test_what_is_no_file_is_a_fault_at_once(corpus: Path, kind: str) -> None:
+    path = corpus / "basics" / "other.yaml"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "sparse":
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else "/no/where")
+    with pytest.raises(CaseFileError, match=r"other\.yaml:1:1 \$: cannot be read: "):
+        summaries(corpus)

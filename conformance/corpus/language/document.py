@@ -13,6 +13,7 @@ import yaml
 
 from conformance.closing import UsageError
 from conformance.corpus.language.case import Place
+from conformance.files import read_bounded
 from conformance.text import clean, printable, suggest
 
 MAX_FAULTS = 100
@@ -197,46 +198,39 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML may be built w
 def read_document(path: Path, shown_as: str | None = None) -> Node:
     """The one document of a YAML file.
 
-    Raises CaseFileError for what cannot be read: not UTF-8, over 1 MB, not YAML, deeper than 40
-    levels, over 100,000 values, a duplicate key, an alias, a tag, several documents.
+    Raises CaseFileError for what cannot be read: no regular file, not UTF-8, over 1 MB, not YAML,
+    deeper than 40 levels, over 100,000 values, a duplicate key, an alias, a tag, several documents.
     """
     file = shown_as or str(path)
-    start = Place(file, 1, 1, "$")
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(MAX_BYTES + 1)
-        return parse_document(raw.decode("utf-8-sig"), file)
+        text = read_bounded(path, MAX_BYTES).decode("utf-8-sig")
     except OSError as error:
-        raise CaseFileError([Fault(start, f"cannot be read: {error.strerror}")]) from error
+        raise _no_document(file, f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        if len(raw) > MAX_BYTES:
-            raise CaseFileError([_too_large(start)]) from error
-        message = f"not UTF-8: {error.reason} at byte {error.start}"
-        raise CaseFileError([Fault(start, message)]) from error
+        raise _no_document(file, f"not UTF-8: {error.reason} at byte {error.start}") from error
+    return parse_document(text, file)
 
 
 def parse_document(text: str, file: str) -> Node:
     """The one document of YAML text that is named `file` in faults; raises as read_document."""
-    start = Place(file, 1, 1, "$")
     try:
-        if len(text) > MAX_BYTES or len(text.encode()) > MAX_BYTES:
-            raise CaseFileError([_too_large(start)])
+        if len(text.encode()) > MAX_BYTES:
+            raise _no_document(file, f"larger than {MAX_BYTES:,} bytes: split the file")
         return _Builder(text, file).document()
     except UnicodeEncodeError as error:
         message = f"not UTF-8: {error.reason} at character {error.start}"
-        raise CaseFileError([Fault(start, message)]) from error
+        raise _no_document(file, message) from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         message = f"not YAML: {error.problem or error.context}"
-        raise CaseFileError([Fault(Place(file, line, column, "$"), message)]) from error
+        raise _no_document(file, message, line, column) from error
     except yaml.YAMLError as error:
-        message = "not YAML: " + " ".join(str(error).split())
-        raise CaseFileError([Fault(start, message)]) from error
+        raise _no_document(file, "not YAML: " + " ".join(str(error).split())) from error
 
 
-def _too_large(start: Place) -> Fault:
-    return Fault(start, f"larger than {MAX_BYTES:,} bytes: split the file")
+def _no_document(file: str, message: str, line: int = 1, column: int = 1) -> CaseFileError:
+    return CaseFileError([Fault(Place(file, line, column, "$"), message)])
 
 
 class _Builder:
