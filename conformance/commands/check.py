@@ -8,12 +8,12 @@ from pathlib import Path
 
 from conformance.answers.answer import Answer
 from conformance.closing import UsageError
-from conformance.commands.files import known_deviations
 from conformance.corpus.cases import load_corpus, load_files
 from conformance.corpus.language.case import Case
 from conformance.places import data_folder
 from conformance.suite.numeric.check import LEAST_SHARE, check_numerically
 from conformance.suite.oracle_check import faults_against_oracle
+from conformance.verdicts.departure_file import read_folder
 
 
 def check_options(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         cases = load_files(case_files(arguments.files))
     else:
         cases = load_corpus()
-        known_deviations(cases)
+        read_folder(data_folder("deviations"), cases)
     answers: dict[str, Answer] = {}
     faults = list(faults_against_oracle(cases, answers))
     if arguments.numeric:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.asking.record import Record, read_record
@@ -13,9 +12,6 @@ from conformance.commands.options import corpus_folder
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.selection import NothingSelected, Selection, select
-from conformance.places import data_folder
-from conformance.verdicts.departure_file import read_folder
-from conformance.verdicts.departures import Departures
 
 RECORDS = (".jsonl", ".jsonl.gz")
 """How the names of records end."""
@@ -31,11 +27,6 @@ def one_case(arguments: argparse.Namespace) -> Case:
         ids = ", ".join(case.id for case in chosen[:3])
         raise UsageError(f"'{arguments.case}' is {len(chosen)} cases: name one, such as {ids}")
     return chosen[0]
-
-
-def known_deviations(cases: Sequence[Case], folder: Path | None = None) -> list[Departures]:
-    """The documented deviations; there are none for a corpus in a `folder` of the user's."""
-    return [] if folder else read_folder(data_folder("deviations"), cases)
 
 
 def record_at(*paths: str) -> Record:

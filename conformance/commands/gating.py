@@ -1,4 +1,4 @@
-"""The options of a baseline, for the commands that hold results against one."""
+"""What is known of targets: documented deviations, and the baseline that a run is held against."""
 
 from __future__ import annotations
 
@@ -10,59 +10,64 @@ from pathlib import Path
 from conformance.closing import UsageError
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
-from conformance.verdicts.departure_file import read_departures, write_departures
+from conformance.places import data_folder
+from conformance.verdicts.departure_file import lent, read_departures, read_folder, write_departures
 from conformance.verdicts.departures import Departure, Departures, Gate, target_name
-from conformance.verdicts.findings import Findings
+from conformance.verdicts.findings import ORACLE_LABEL, Findings
 
 
-def add_baseline(parser: argparse.ArgumentParser) -> None:
+def add_known(parser: argparse.ArgumentParser) -> None:
     """The options that say what is known of a target."""
     parser.add_argument("--baseline", metavar="FILE", help="fail only on what is worse than this")
     parser.add_argument(
         "--strict-new", action="store_true", help="fail on cases that the baseline does not know"
     )
-
-
-def add_update(parser: argparse.ArgumentParser) -> None:
-    """The option that writes a baseline."""
     parser.add_argument(
-        "--update-baseline", action="store_true", help="write the baseline of this run"
+        "--deviations",
+        metavar="LIST",
+        help="hold the targets against this list: tensorflow, or a file of your own",
     )
 
 
-def baseline_of(
+def documented(
+    arguments: argparse.Namespace, cases: Sequence[Case], labels: Sequence[str]
+) -> list[Departures]:
+    """The documented deviations: a list that is lent to every target, or else our own.
+
+    There are none of our own for the cases of somebody else.
+    """
+    if arguments.deviations:
+        names = sorted({target_name(label) for label in labels} - {ORACLE_LABEL})
+        return [lent(arguments.deviations, name, cases) for name in names]
+    return [] if arguments.corpus else read_folder(data_folder("deviations"), cases)
+
+
+def gate_of(
     arguments: argparse.Namespace,
     cases: Sequence[Case],
     labels: Sequence[str],
     *,
-    narrowed: bool = False,
+    updates: bool = False,
 ) -> Gate | None:
     """The baseline that the options name, for the targets of these labels.
 
-    `narrowed` says that not every case of the corpus is run. Errors: UsageError.
+    Where a run `updates` it there may be none yet.
     """
-    updates = getattr(arguments, "update_baseline", False)
     if arguments.baseline is None:
         if updates or arguments.strict_new:
             raise UsageError("--update-baseline and --strict-new need --baseline FILE")
         return None
-    if updates and narrowed:
-        raise UsageError("--update-baseline writes what the whole corpus shows: select no cases")
     if len(labels) > 1:
         raise UsageError("--baseline speaks of one target: run the others by themselves")
-    target = target_name("".join(labels))
-    path = Path(arguments.baseline)
-    missing = updates and not path.exists()
-    baseline = Departures(target, file=str(path)) if missing else _read(path, cases)
+    target, path = target_name("".join(labels)), Path(arguments.baseline)
+    if updates and not path.exists():
+        return Gate(Departures(target, file=str(path)), arguments.strict_new)
+    if not path.exists():
+        raise UsageError(f"{path}: no such file; to write it: --update-baseline")
+    baseline = read_departures(path, cases)
     if baseline.target != target:
         raise UsageError(f"{path} is the baseline of {baseline.target}, not of {target}")
     return Gate(baseline, arguments.strict_new)
-
-
-def _read(path: Path, cases: Sequence[Case]) -> Departures:
-    if not path.exists():
-        raise UsageError(f"{path}: no such file; to write it: --update-baseline")
-    return read_departures(path, cases)
 
 
 def update(findings: Findings, cases: Sequence[Case]) -> Iterator[str]:

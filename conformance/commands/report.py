@@ -7,8 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from conformance.closing import UsageError
-from conformance.commands.files import known_deviations, record_at, records_in
-from conformance.commands.gating import add_baseline, baseline_of
+from conformance.commands.files import record_at, records_in
+from conformance.commands.gating import add_known, documented, gate_of
 from conformance.commands.options import add_corpus, corpus_folder, write_output
 from conformance.corpus.cases import load_corpus
 from conformance.report.formats import FORMATS, render
@@ -31,7 +31,7 @@ def report_options(parser: argparse.ArgumentParser) -> None:
         "record", metavar="RECORD", nargs="+", help="a run's record, or those of all its shards"
     )
     add_corpus(parser)
-    add_baseline(parser)
+    add_known(parser)
     parser.add_argument(
         "--format",
         choices=(*FORMATS["run"], HISTORY),
@@ -48,8 +48,8 @@ def run_report(arguments: argparse.Namespace) -> int:
     folder = corpus_folder(arguments)
     cases = load_corpus(folder)
     record = record_at(*arguments.record)
-    gate = baseline_of(arguments, cases, [item["target"] for item in record.header["asked"]])
-    departures = known_deviations(cases, folder)
+    gate = gate_of(arguments, cases, list(record.asked))
+    departures = documented(arguments, cases, list(record.asked))
     findings = findings_of(record, cases, departures, gate)
     report = report_of_run(findings, changes_between_versions(findings, departures))
     write_output(render(report, arguments.format), arguments.output, _inputs(arguments))
@@ -64,8 +64,9 @@ def _history(arguments: argparse.Namespace) -> int:
     """Print the history of a target; a record that was cut short makes it untrustworthy."""
     folder = corpus_folder(arguments)
     cases = load_corpus(folder)
-    departures = known_deviations(cases, folder)
     records = [record for path in arguments.record for record in records_in(Path(path))]
+    labels = [label for record in records for label in record.asked]
+    departures = documented(arguments, cases, labels)
     releases = []
     for record in records:
         if len(record.asked) != 1:

@@ -15,8 +15,8 @@ from conformance.asking.record_writer import Kept, RecordLock, RecordWriter
 from conformance.asking.resuming import resumed
 from conformance.asking.sharding import Shard, durations, parse_shard, part_of
 from conformance.closing import EXIT_CODES, UsageError
-from conformance.commands.files import known_deviations, record_at
-from conformance.commands.gating import add_baseline, add_update, baseline_of, update
+from conformance.commands.files import record_at
+from conformance.commands.gating import add_known, documented, gate_of, update
 from conformance.commands.options import (
     add_limits,
     add_selection,
@@ -76,8 +76,10 @@ def run_options(parser: argparse.ArgumentParser) -> None:
         "--resume", action="store_true", help="ask only what the record has no answer to"
     )
     add_limits(parser)
-    add_baseline(parser)
-    add_update(parser)
+    add_known(parser)
+    parser.add_argument(
+        "--update-baseline", action="store_true", help="write the baseline of this run"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress")
 
 
@@ -108,8 +110,11 @@ def run_run(arguments: argparse.Namespace) -> int:
     if not part:
         return ended("nothing_ran", f"shard {shard} of {len(chosen)} cases has none")
     narrowed = bool(shard) or not selection.everything
+    if arguments.update_baseline and narrowed:
+        raise UsageError("--update-baseline writes what the whole corpus shows: select no cases")
     labels = [target.label for target in targets]
-    gate = baseline_of(arguments, cases, labels, narrowed=narrowed)
+    gate = gate_of(arguments, cases, labels, updates=arguments.update_baseline)
+    deviations = documented(arguments, cases, labels)
     try:
         targets = [provisioned(target, say) for target in targets]
     except TargetError as error:
@@ -125,7 +130,6 @@ def run_run(arguments: argparse.Namespace) -> int:
         limits=limits_of(arguments),
     )
     path = _record_path(arguments, plan, shard, whole=selection.everything and folder is None)
-    deviations = known_deviations(cases, folder)
     writer, kept = _writer(path, arguments, chosen, plan, shard)
     results.record = str(path) if path else ""
     progress = Progress(results, len(part), sys.stderr, quiet=arguments.quiet)

@@ -17,7 +17,6 @@ from conformance.asking.ask import ORACLE
 from conformance.asking.events import Answered, Event, TargetReady
 from conformance.asking.worker import Job, Worker
 from conformance.closing import UsageError
-from conformance.commands.files import known_deviations
 from conformance.corpus.cases import CORPUS_VERSION, load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
@@ -28,6 +27,7 @@ from conformance.report.text import block_text
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import Target, TargetError, parse_target
 from conformance.text import printable
+from conformance.verdicts.departure_file import read_folder
 from conformance.verdicts.departures import Departures
 from conformance.verdicts.findings import Finding, Findings, Reviewer
 from conformance.verdicts.judge import SHORTFALLS
@@ -92,7 +92,7 @@ class Cells:
     @cached_property
     def _deviations(self) -> list[Departures]:
         try:
-            return known_deviations(load_corpus())
+            return read_folder(data_folder("deviations"), load_corpus())
         except UsageError as error:
             raise Told(str(error)) from error
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from packaging.version import Version
 
 from conformance.asking.record import read_record
-from conformance.commands.files import known_deviations
 from conformance.corpus.cases import load_corpus
 from conformance.verdicts.findings import Findings, findings_of
+from conformance.places import data_folder
+from conformance.verdicts.departure_file import read_folder
 
 ROOT = Path(__file__).parent.parent.parent
 WRITTEN = Path(__file__).with_name("releases.txt")
@@ -25,7 +26,7 @@ WRITTEN = Path(__file__).with_name("releases.txt")
 def releases() -> Iterator[tuple[str, Findings]]:
     """The version and the findings of each record, the oldest version first."""
     cases = load_corpus()
-    deviations = known_deviations(cases)
+    deviations = read_folder(data_folder("deviations"), cases)
     paths = {re.sub(r"tensorflow-|\.jsonl\.gz", "", path.name): path for path in records()}
     for version in sorted(paths, key=Version):
         yield version, findings_of(read_record(paths[version]), cases, deviations)
