@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
+import uuid
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,6 +16,7 @@ import pytest
 import conformance.pytest_plugin.cells  # noqa: F401  # NumPy is loaded once per process
 from tests.cases import SQUARE, UNCONNECTED, make_corpus
 from tests.conftest import Done
+from tests.faults.processes import MARK, left
 
 BROKEN = Path(__file__).parent.parent / "broken"
 ROOT = Path(__file__).parent.parent.parent
@@ -184,18 +187,16 @@ def test_it_is_inactive_unless_asked_for(run: Runner) -> None:
     assert run("cases").returncode == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_processes_share_the_items_and_leave_no_worker(run: Runner) -> None:
-    (run.folder / "tape.py").write_text(
-        f"{RIGHT}import os\nopen(f'worker-{{os.getpid()}}', 'w').close()\n"
-    )
-    done = run.alone("cases", "--target", "./tape.py", "-n", "2", "--junitxml", "junit.xml")
-    assert done.returncode == 0, done.stdout
-    assert list(outcomes(run.folder / "junit.xml").values()) == ["passed"] * 3
-    workers = [int(path.name.partition("-")[2]) for path in run.folder.glob("worker-*")]
-    assert workers
-    for worker in workers:
-        with pytest.raises(ProcessLookupError):
-            os.kill(worker, 0)
+def test_processes_share_the_items_and_leave_no_worker(
+    run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv(MARK, mark)
+    targets = ("--target", "reference", "--target", "./tape.py:eager")
+    run.alone("cases", *targets, "-n", "2", "--junitxml", "junit.xml")
+    found = Counter(outcomes(run.folder / "junit.xml").values())
+    assert found == {"passed": 4, "failure": 2}
+    assert left(mark) == []
 
 
 @pytest.mark.tensorflow

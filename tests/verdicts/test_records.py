@@ -15,9 +15,9 @@ from packaging.version import Version
 
 from conformance.asking.record import read_record
 from conformance.corpus.cases import load_corpus
-from conformance.verdicts.findings import Findings, findings_of
 from conformance.places import data_folder
 from conformance.verdicts.departure_file import read_folder
+from conformance.verdicts.findings import Findings, findings_of
 
 ROOT = Path(__file__).parent.parent.parent
 WRITTEN = Path(__file__).with_name("releases.txt")
