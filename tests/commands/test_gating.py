@@ -117,6 +117,10 @@ def test_a_run_that_is_not_whole_writes_no_baseline(
         (("run", "reference", "--baseline", "known.yaml"), "the baseline of tape.py, not of ref"),
         (("run", "./tape.py", "--baseline", "/no/k.yaml", "--update-baseline"), "No such file"),
         (
+            ("run", "./tape.py", "--baseline", "old.yaml"),
+            "gradconf run TARGET --baseline old.yaml --update-baseline",
+        ),
+        (
             ("run", "./tape.py", "--baseline", "renamed.yaml"),
             "(did you mean basics/squares/square",
         ),
@@ -125,6 +129,7 @@ def test_a_run_that_is_not_whole_writes_no_baseline(
 def test_usage(gate: Program, gradconf: Program, tmp_path: Path, words, message: str) -> None:
     gate("--update-baseline")
     text = (tmp_path / "known.yaml").read_text()
+    (tmp_path / "old.yaml").write_text("baseline: 1\ntarget: tape.py\nknown: {}\n")
     (tmp_path / "renamed.yaml").write_text(text.replace("squares/square]", "squares/sqare]"))
     done = gradconf(*words, "--corpus", "cases", "-q")
     assert (done.returncode, last_line(done.stderr)) == (2, "usage")
