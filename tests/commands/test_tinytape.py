@@ -79,6 +79,11 @@ def test_the_failure_that_the_page_shows_is_the_one_that_is_told(
         assert line.strip() in done.stdout
 
 
+def test_the_entry_that_the_page_shows_is_in_the_baseline() -> None:
+    shown = PAGE.split("```yaml\n")[1].split("```")[0]
+    assert shown in (EXAMPLE / "known.yaml").read_text(encoding="utf-8")
+
+
 BREAKING = {
     "a wrong rule": ("(ct * y, ct * x)", "(ct * y, ct * y)"),
     "a tape that answers twice": ("if self.used and not self.persistent:", "if None:"),
