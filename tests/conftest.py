@@ -62,13 +62,13 @@ def gradconf(tmp_path: Path) -> Program:
     What a command does to its process is for `gradconf_process`.
     """
 
-    def run(*words: str, **environment: str) -> Done:
+    def run(*words: str, folder: Path = tmp_path, **environment: str) -> Done:
         encoding = environment.get("PYTHONIOENCODING", "utf-8")
         output, errors = (
             io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors=ESCAPED) for _ in range(2)
         )
         with (
-            _placed(tmp_path, environment),
+            _placed(folder, environment),
             contextlib.redirect_stdout(output),
             contextlib.redirect_stderr(errors),
         ):

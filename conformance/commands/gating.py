@@ -30,11 +30,12 @@ def add_known(parser: argparse.ArgumentParser) -> None:
 
 
 def documented(
-    arguments: argparse.Namespace, cases: Sequence[Case], labels: Sequence[str]
+    arguments: argparse.Namespace, cases: Sequence[Case] | None, labels: Sequence[str]
 ) -> list[Departures]:
     """The documented deviations: a list that is lent to every target, or else our own.
 
-    There are none of our own for the cases of somebody else.
+    There are none of our own for the cases of somebody else. They are held against these `cases`,
+    where they are the whole corpus.
     """
     if arguments.deviations:
         names = sorted({target_name(label) for label in labels} - {ORACLE_LABEL})
@@ -44,7 +45,7 @@ def documented(
 
 def gate_of(
     arguments: argparse.Namespace,
-    cases: Sequence[Case],
+    cases: Sequence[Case] | None,
     labels: Sequence[str],
     *,
     updates: bool = False,

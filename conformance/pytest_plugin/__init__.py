@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 
@@ -16,9 +18,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run the case files (*.yaml) on this target, one item for each mode: tensorflow:eager,"
         " reference, ./tape.py (repeatable)",
     )
-    group.addoption(
-        "--cell-timeout", type=float, default=60.0, metavar="SECONDS", help="for one item of these"
-    )
+    options: dict[str, dict[str, Any]] = {
+        "--cell-timeout": {"type": float, "default": 60.0, "metavar": "SECONDS"},
+        "--corpus": {"metavar": "FOLDER"},
+        "--python": {"metavar": "PATH"},
+        "--baseline": {"metavar": "FILE"},
+        "--strict-new": {"action": "store_true"},
+        "--deviations": {"metavar": "LIST"},
+    }
+    for name, given in options.items():
+        same = name.replace("cell-", "")
+        group.addoption(name, help=f"with --target: the {same} of gradconf run", **given)
 
 
 def pytest_configure(config: pytest.Config) -> None:

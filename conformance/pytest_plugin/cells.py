@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,10 @@ from _pytest._code.code import ExceptionInfo, TerminalRepr
 from conformance import __version__
 from conformance.asking.ask import ORACLE
 from conformance.asking.events import Answered, Event, TargetReady
-from conformance.asking.worker import Job, Worker
+from conformance.asking.worker import Job, TargetChanged, Worker
 from conformance.closing import UsageError
+from conformance.commands.gating import documented, gate_of
+from conformance.commands.options import corpus_folder, say
 from conformance.corpus.cases import CORPUS_VERSION, load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
@@ -25,10 +25,8 @@ from conformance.places import data_folder
 from conformance.report.of_run import blocks_of
 from conformance.report.text import block_text
 from conformance.targets.environments import provisioned
-from conformance.targets.specification import Target, TargetError, parse_target
+from conformance.targets.specification import Target, parse_targets
 from conformance.text import printable
-from conformance.verdicts.departure_file import read_folder
-from conformance.verdicts.departures import Departures
 from conformance.verdicts.findings import Finding, Findings, Reviewer
 from conformance.verdicts.judge import SHORTFALLS
 
@@ -44,8 +42,19 @@ class Cells:
     """The plugin at work in one process: its targets, and a worker for each and for the oracle."""
 
     def __init__(self, config: pytest.Config, words: Sequence[str]) -> None:
-        self.targets = _targets(words)
-        self._timeout = float(config.getoption("--cell-timeout"))
+        given = config.option
+        try:
+            self.root = corpus_folder(given) or data_folder("cases")
+            self.targets = [provisioned(one, say) for one in parse_targets(words, given.python)]
+            labels = [target.label for target in self.targets]
+            checked = load_corpus(self.root) if given.baseline or given.deviations else None
+            self._gate = gate_of(given, checked, labels)
+            self._departures = documented(given, checked, labels)
+        except UsageError as error:
+            raise pytest.UsageError(printable(error)) from error
+        said = {"--corpus": given.corpus, "--python": given.python}
+        self.command = [word for pair in said.items() if pair[1] for word in pair]
+        self._timeout = float(given.cell_timeout)
         self._named = {Path(word).resolve() for word in map(_file_of, config.args)}
         self._workers: dict[str, Worker] = {}
         self._oracle: dict[str, Answered] = {}
@@ -68,15 +77,14 @@ class Cells:
         for worker in self._workers.values():
             worker.close()
 
-    def judged(self, case: Case, target: Target, mode: str, *, own: bool) -> Finding:
+    def finding(self, case: Case, target: Target, mode: str, *, own: bool) -> Finding:
         """Ask for one cell and judge it by both witnesses; `own` says that the case is not ours."""
+        events: list[Event] = [] if target.is_reference else [self._oracle_answer(case)]
         answered = self._worker(target).ask(Job(case, mode))
-        events: list[Event] = [TargetReady(target.label, self._worker(target).about)]
-        if not target.is_reference:
-            events.append(self._oracle_answer(case))
-        results = Findings({target.label: target.modes})
-        reviewer = Reviewer(results, [case], [] if own else self._deviations)
-        return [judged for event in [*events, answered] for judged in reviewer.add(event)][-1]
+        events += [TargetReady(target.label, self._worker(target).about), answered]
+        findings = Findings({target.label: target.modes}, gate=self._gate)
+        reviewer = Reviewer(findings, [case], [] if own else self._departures)
+        return [found for event in events for found in reviewer.add(event)][-1]
 
     def _oracle_answer(self, case: Case) -> Answered:
         """The oracle's answer, asked for once."""
@@ -88,28 +96,6 @@ class Cells:
         if target.label not in self._workers:
             self._workers[target.label] = Worker(target, self._timeout)
         return self._workers[target.label]
-
-    @cached_property
-    def _deviations(self) -> list[Departures]:
-        try:
-            return read_folder(data_folder("deviations"), load_corpus())
-        except UsageError as error:
-            raise Told(str(error)) from error
-
-
-def _targets(words: Sequence[str]) -> list[Target]:
-    try:
-        targets = [provisioned(parse_target(word), _say) for word in words]
-    except TargetError as error:
-        raise pytest.UsageError(f"--target: {error}") from error
-    labels = [target.label for target in targets]
-    if len(set(labels)) < len(labels):
-        raise pytest.UsageError("--target: a target is named twice: write its modes together")
-    return targets
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
 
 
 def _file_of(word: str) -> str:
@@ -125,10 +111,9 @@ class CaseFile(pytest.File):
 
     def collect(self) -> Iterator[CellItem]:
         """One item for each case, target and mode; every fault of the file at once."""
-        root = data_folder("cases")
-        own = not self.path.resolve().is_relative_to(root.resolve())
+        own = not self.path.resolve().is_relative_to(self.cells.root.resolve())
         try:
-            cases = load_file(self.path, root)
+            cases = load_file(self.path, self.cells.root)
         except CaseFileError as error:
             raise self.CollectError(str(error)) from error
         for case in cases:
@@ -146,25 +131,27 @@ class CellItem(pytest.Item):
         super().__init__(**pytests_own)
         self.case, self.target, self.mode = asked
         self.own = own
-        self.judged: Finding | None = None
+        self.finding: Finding | None = None
 
     def setup(self) -> None:
         """Ask and judge: a fault of the suite or an adapter is an error, not the target's."""
-        assert isinstance(self.parent, CaseFile)
-        cells = self.parent.cells
-        self.judged = cells.judged(self.case, self.target, self.mode, own=self.own)
-        if self.judged.verdict in LEFT_OUT:
-            pytest.skip(self._reason(self.judged))
-        if self.judged.verdict not in ("pass", "known_deviation", *SHORTFALLS):
-            raise Told(self._told(self.judged))
+        try:
+            found = self._cells.finding(self.case, self.target, self.mode, own=self.own)
+        except TargetChanged as error:
+            raise Told(printable(error)) from error
+        self.finding = found
+        if found.verdict in LEFT_OUT and not found.falls_short:
+            pytest.skip(self._reason(found))
+        if found.verdict not in ("pass", "known_deviation", *LEFT_OUT, *SHORTFALLS):
+            raise Told(self._told(found))
 
     def runtest(self) -> None:
-        """Tell the verdict."""
-        assert self.judged is not None
-        if self.judged.verdict == "known_deviation":
-            pytest.xfail(self._reason(self.judged))
-        if self.judged.verdict in SHORTFALLS:
-            raise Told(self._told(self.judged))
+        """Tell the verdict: what is documented, or known by the baseline, is expected to fail."""
+        assert self.finding is not None
+        if self.finding.falls_short:
+            raise Told(self._told(self.finding))
+        if self.finding.verdict != "pass":
+            pytest.xfail(self._reason(self.finding))
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where the case is written, and the cell's name."""
@@ -182,12 +169,17 @@ class CellItem(pytest.Item):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
-    def _reason(self, judged: Finding) -> str:
-        (block,) = blocks_of([judged])
-        told = [block.label, *block.shortened(), block.explanation]
+    @property
+    def _cells(self) -> Cells:
+        assert isinstance(self.parent, CaseFile)
+        return self.parent.cells
+
+    def _reason(self, finding: Finding) -> str:
+        (block,) = blocks_of([finding])
+        told = [finding.standing or "", block.label, *block.shortened(), block.explanation]
         return "; ".join(filter(None, map(printable, told)))
 
-    def _told(self, judged: Finding) -> str:
-        command = ("--corpus", str(self.path.parent.parent)) if self.own else ()
-        (block,) = blocks_of([judged], command)
+    def _told(self, finding: Finding) -> str:
+        own = ["--corpus", str(self.path.parent.parent)] if self.own else []
+        (block,) = blocks_of([finding], own or self._cells.command)
         return block_text(block)

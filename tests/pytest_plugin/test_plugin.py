@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import uuid
 from collections import Counter
@@ -15,12 +14,15 @@ import pytest
 
 import conformance.pytest_plugin.cells  # noqa: F401  # NumPy is loaded once per process
 from tests.cases import SQUARE, UNCONNECTED, make_corpus
-from tests.conftest import Done
+from tests.conftest import Done, Program
 from tests.faults.processes import MARK, left
 
 BROKEN = Path(__file__).parent.parent / "broken"
 ROOT = Path(__file__).parent.parent.parent
 RIGHT = "import reference_impl as tf\n\ndef __getattr__(name):\n    return getattr(tf, name)\n\n"
+ASKED = ("cases", "--corpus", "cases", "--target", "./tape.py")
+RUN = ("run", "./tape.py", "--corpus", "cases")
+KIND = "kind: bug\n    right: the declaration\n    reason: it is zero\n    link: a-link"
 
 
 class Runner:
@@ -117,23 +119,63 @@ def test_verdicts_that_are_no_failure(run: Runner) -> None:
     assert "the target declares that it lacks GradientTape" in lacking.stdout
 
 
-def test_a_documented_deviation_is_an_expected_failure() -> None:
-    script = """
-import pytest
-from conformance.pytest_plugin import cells
-from tests.report.making import WRONG, deviation, results_from
-known = [deviation("math/sq/one")]
-(judged,) = results_from({"tensorflow": {"one": WRONG}}, modes=("eager",), deviations=known).cells
-item = object.__new__(cells.CellItem)
-item.judged = judged
-try:
-    item.runtest()
-except pytest.xfail.Exception as expected:
-    print("expected:", expected)
-"""
-    words = [sys.executable, "-c", script]
-    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=100)
-    assert "squares are rounded up" in done.stdout, done.stderr
+@pytest.fixture
+def known(run: Runner, gradconf: Program) -> Runner:
+    """A baseline of tape.py: two known failures."""
+    done = gradconf(*RUN, "--baseline", "known.yaml", "--update-baseline", folder=run.folder)
+    assert done.returncode == 0, done.stdout
+    return run
+
+
+def test_what_a_baseline_knows_is_expected_to_fail(known: Runner) -> None:
+    done = known(*ASKED, "--baseline", "known.yaml", "-rx")
+    assert "1 passed, 2 xfailed" in done.stdout
+    assert "known; " in done.stdout
+    known.become(BROKEN / "none_is_zero.py")
+    done = known(*ASKED, "--baseline", "known.yaml")
+    assert "1 failed, 2 passed" in done.stdout
+
+
+def test_a_new_case_fails_only_where_that_is_asked_for(known: Runner) -> None:
+    make_corpus(known.folder, basics__cubes=SQUARE.replace("x * x", "x * x * 1.0"))
+    words = (*ASKED, "--baseline", "known.yaml")
+    assert "1 passed, 4 xfailed" in known(*words).stdout
+    assert "2 failed, 1 passed, 2 xfailed" in known(*words, "--strict-new").stdout
+
+
+def test_documented_deviations_are_lent(known: Runner) -> None:
+    text = (known.folder / "known.yaml").read_text().replace("kind: known", KIND)
+    (known.folder / "documented.yaml").write_text(text)
+    done = known(*ASKED, "--deviations", "documented.yaml", "-rx")
+    assert "1 passed, 2 xfailed" in done.stdout
+    assert "it is zero" in done.stdout
+    known.become(BROKEN / "prints_noise.py")
+    done = known(*ASKED, "--deviations", "documented.yaml")
+    assert "2 failed, 1 passed" in done.stdout, "no longer true"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--baseline", "none.yaml"), "none.yaml: no such file"),
+        (("--strict-new",), "need --baseline FILE"),
+        (("--deviations", "tensorflw"), "did you mean tensorflow?"),
+        (("--corpus", "nowhere"), "nowhere: no such folder"),
+        (("--python", "nowhere"), "nowhere"),
+        (("--target", "reference", "--baseline", "known.yaml"), "speaks of one target"),
+    ],
+)
+def test_options_that_cannot_be_obeyed_are_usage_errors(
+    run: Runner, words: tuple[str, ...], message: str
+) -> None:
+    done = run("cases", "--target", "./tape.py", *words)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert message in done.stderr
+
+
+def test_the_interpreter_is_the_one_that_is_named(run: Runner) -> None:
+    done = run(*ASKED, "--python", sys.executable, "-k", "other")
+    assert "1 passed" in done.stdout
 
 
 @pytest.mark.parametrize(
