@@ -237,7 +237,7 @@ PROGRAMS = [
     ("«raised = x\ng = x", "'raised' is taken"),
     ("«def case():\n    return x\ng = x", "'case' is taken"),
     ("def f(«tf):\n    return x\ng = f(x)", "'tf' is taken"),
-    ("def f(«_a):\n    return x\ng = f(x)", "no underscore"),
+    ("def f(«_a):\n    return x\ng = f(x)", "begins with an underscore"),
     ("g = x * «tf", "'tf' alone is no value"),
     ("m = «tf.compat.v1\ng = x", "is a module"),
     ("g = «np.ma.core.np.load(x)", "is not among the names that a case may use"),
@@ -245,7 +245,7 @@ PROGRAMS = [
     ("g = «tf.raw_ops.ReadFile(filename=x)", "is not among"),
     ("g = «tf.keras.Model.save(x)", "'.save' is not a known attribute"),
     ("«tf.nn.relu = x\ng = x", "it cannot be set"),
-    ("x.«shape = x\ng = x", "only attributes of self"),
+    ("x.«shape = x\ng = x", "only self.name = value"),
     ("tf.print(x, «output_stream='file:///tmp/a')\ng = x", "keyword 'output_stream'"),
     ("«if x > 0.0:\n    g = x\n    h = x\nelse:\n    g = x", "'h' is bound in one branch only"),
     # sizes

@@ -215,7 +215,7 @@ def parse_document(text: str, file: str) -> Node:
     """The one document of YAML text that is named `file` in faults; raises as read_document."""
     try:
         if len(text.encode()) > MAX_BYTES:
-            raise _no_document(file, f"larger than {MAX_BYTES:,} bytes: split the file")
+            raise _no_document(file, f"longer than {MAX_BYTES:,} bytes: split the file")
         return _Builder(text, file).document()
     except UnicodeEncodeError as error:
         message = f"not UTF-8: {error.reason} at character {error.start}"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
+import itertools
 import math
 import random
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from conformance.corpus.language.case import Nested, Scalar
@@ -64,6 +66,13 @@ LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4
 LARGEST |= {"float64": math.inf, "complex64": LARGEST["float32"], "complex128": math.inf}
 """The largest finite number of a dtype; what is beyond it is written `.inf`."""
 
+WRITTEN: Mapping[Family, str] = {
+    "float": "write a number such as 3.0, within its range",
+    "integer": "write an integer within the dtype's range",
+    "complex": "write it like 1+2j",
+    "bool": "write true or false",
+    "string": "put it in quotes",
+}
 MAX_ELEMENTS = 10_000
 MAX_RANK = 12
 
@@ -121,9 +130,8 @@ def _scalar(node: Node, dtype: str | None, faults: Faults) -> Scalar:
     if isinstance(value, dict | list):
         faults.add(node, f"expected a number, got {node.kind}")
         return 0.0
-    wanted = _kind_of_dtype(dtype)
-    if wanted and not wanted[0](value):
-        faults.add(node, f"{spoken(repr(value))} is no {dtype}: {wanted[1]}")
+    if dtype in DTYPES and not fits(value, dtype):
+        faults.add(node, f"{spoken(repr(value))} is no {dtype}: {WRITTEN[family(dtype)]}")
         return 0.0
     if dtype in COMPLEXES and isinstance(value, str):
         return complex(value.replace(" ", ""))
@@ -139,40 +147,28 @@ def is_complex_text(value: object) -> bool:
     """Whether text is a complex number as `1+2j` writes it."""
     if not isinstance(value, str) or len(value) > 100 or not value.strip().endswith("j"):
         return False
-    try:
+    with contextlib.suppress(ValueError):
         complex(value.replace(" ", ""))
-    except ValueError:
-        return False
-    return True
+        return True
+    return False
 
 
 def fits(value: object, dtype: str) -> bool:
-    """Whether a real number is one of the dtype's: finite ones are not beyond its largest."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    """Whether a scalar of YAML is one of the dtype's: finite numbers are not beyond its largest."""
+    kind = family(dtype)
+    if kind == "string" or isinstance(value, str):
+        return isinstance(value, str) and (
+            kind == "string" or (kind == "complex" and is_complex_text(value))
+        )
+    if kind == "bool" or isinstance(value, bool):
+        return isinstance(value, bool) and kind == "bool"
+    if kind == "integer":
+        bits = int(dtype.removeprefix("u").removeprefix("int"))
+        low = 0 if dtype.startswith("u") else -(2 ** (bits - 1))
+        return isinstance(value, int) and low <= value < low + 2**bits
+    if not isinstance(value, int | float):
         return False
     return not math.isfinite(value) or abs(value) <= LARGEST[dtype]
-
-
-def _kind_of_dtype(dtype: str | None) -> tuple[Callable[[object], bool], str] | None:
-    if dtype in FLOATS:
-        return (lambda value: fits(value, dtype)), "write a number such as 3.0, within its range"
-    if dtype in INTEGERS:
-        return _whole_of_range(dtype), "write an integer within the dtype's range"
-    if dtype in COMPLEXES:
-        return (lambda value: fits(value, dtype) or is_complex_text(value)), "write it like 1+2j"
-    if dtype == "bool":
-        return (lambda value: isinstance(value, bool)), "write true or false"
-    if dtype == "string":
-        return (lambda value: isinstance(value, str)), "put it in quotes"
-    return None
-
-
-def _whole_of_range(dtype: str) -> Callable[[object], bool]:
-    bits = int(dtype.removeprefix("u").removeprefix("int"))
-    low, high = (0, 2**bits) if dtype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1))
-    return lambda value: (
-        isinstance(value, int) and not isinstance(value, bool) and low <= value < high
-    )
 
 
 def shape_of(value: Nested) -> tuple[int, ...] | None:
@@ -203,13 +199,7 @@ def drawn(name: str, shape: tuple[int, ...], low: float, high: float, seed: int)
     """
     text = repr((name, shape, low, high, seed))
     generator = random.Random(hashlib.sha256(text.encode()).digest())
-
-    def fill(sizes: tuple[int, ...]) -> Nested:
-        if not sizes:
-            return round(generator.uniform(low, high), 3)
-        return tuple(fill(sizes[1:]) for _ in range(sizes[0]))
-
-    return fill(shape)
+    return _shaped((round(generator.uniform(low, high), 3) for _ in itertools.count()), shape)
 
 
 # ----- raw data -----
@@ -250,17 +240,11 @@ def _unpacked(raw: bytes, dtype: str) -> list[Scalar]:
         raise ValueError("a bool is neither 0 nor 1")
     rows: list[tuple[Scalar, ...]] = list(struct.iter_unpack(f"<{code}", raw))
     if dtype == "bfloat16":  # the upper half of a float32
-        return list(struct.unpack(f"<{len(rows)}f", b"".join(_upper(raw))))
+        return [struct.unpack("<f", b"\0\0" + struct.pack("<H", *row))[0] for row in rows]
     return [complex(*row) if len(row) > 1 else row[0] for row in rows]
-
-
-def _upper(raw: bytes) -> list[bytes]:
-    return [b"\0\0" + raw[at : at + 2] for at in range(0, len(raw), 2)]
 
 
 def _shaped(elements: Iterator[Scalar], shape: tuple[int, ...]) -> Nested:
     if not shape:
         return next(elements)
-    if 0 in shape:
-        return ()
     return tuple(_shaped(elements, shape[1:]) for _ in range(shape[0]))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from conformance.corpus.language.admission import (
     OwnClasses,
@@ -30,6 +31,7 @@ from conformance.corpus.language.vocabulary import (
     ROOTS,
 )
 
+TREE = ast.PyCF_ONLY_AST
 MAX_TEXT = 8_000
 MAX_DEPTH = 40
 MAX_BLOCKS = 10
@@ -89,7 +91,7 @@ def check_program(
         faults.add(node, f"a program of {len(text):,} characters: the limit is {MAX_TEXT:,}")
         return None
     before = len(faults.found)
-    tree = _parsed(node, text, faults)
+    tree = None if _odd_character(node, text, faults) else _compiled(node, text, faults, TREE)
     if tree is None:
         return None
     outer = setup.bound if setup else frozenset[str]()
@@ -105,34 +107,31 @@ def check_program(
     return Program(tree, bound, own, frozenset(checker.functions), checker.framework)
 
 
-def _parsed(node: Node, text: str, faults: Faults) -> ast.Module | None:
+def _odd_character(node: Node, text: str, faults: Faults) -> bool:
     odd = next((c for c in text if not c.isprintable() and c != "\n"), None)
-    if odd is not None:
-        before = text[: text.index(odd)]
-        what = "a tab: indent with spaces" if odd == "\t" else f"the character {odd!r}"
-        where = node.at(before.count("\n") + 1, len(before) - before.rfind("\n") - 1)
-        faults.add(where, f"{what} is not part of the case language" if odd != "\t" else what)
-        return None
+    if odd is None:
+        return False
+    before = text[: text.index(odd)]
+    where = node.at(before.count("\n") + 1, len(before) - before.rfind("\n") - 1)
+    what = f"the character {odd!r} is not part of the case language"
+    faults.add(where, "a tab: indent with spaces" if odd == "\t" else what)
+    return True
+
+
+def _compiled(node: Node, text: str, faults: Faults, flags: int = 0) -> Any:
+    """The text compiled, or its tree; None, with a fault, for what is no Python.
+
+    Only the compiler sees a misplaced return, a parameter named twice, `x is 3`.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return ast.parse(text)
+            return compile(text, "<case>", "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        lineno, offset = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
+        line, offset = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         message = getattr(error, "msg", None) or str(error) or type(error).__name__
-        faults.add(node.at(lineno, max(offset, 1) - 1), f"not Python: {message}")
+        faults.add(node.at(line, max(offset, 1) - 1 if flags else 0), f"not Python: {message}")
         return None
-
-
-def _compiled(node: Node, text: str, faults: Faults) -> None:
-    """What only Python's compiler sees: a misplaced return, a parameter named twice, `x is 3`."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            compile(text, "<case>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        message = getattr(error, "msg", None) or str(error) or type(error).__name__
-        faults.add(node.at(getattr(error, "lineno", None) or 1, 0), f"not Python: {message}")
 
 
 class _Checker(Visitor):
@@ -144,8 +143,8 @@ class _Checker(Visitor):
         self.faults = faults
         self.own = own
         self.foreign = False
-        self.selves: set[int] = set()
-        self.used_in_place: set[int] = set()
+        self.in_place: set[int] = set()
+        """Parts where they are allowed: bases, what is called, fields set, the self of methods."""
         self.depth = 0
         self.blocks = 0
         self.whole_lines: list[ast.stmt | ast.Constant] = []
@@ -183,19 +182,34 @@ class _Checker(Visitor):
         self.depth -= 1
         self.blocks -= block
 
-    def visit_Name(self, part: ast.Name) -> None:
-        if part.id.startswith("_"):
-            self.refuse(part, f"'{spoken(part.id)}' begins with an underscore: use a plain name")
-        elif isinstance(part.ctx, ast.Load):
-            if part.id in ROOTS:
-                self.refuse(part, f"'{part.id}' alone is no value: name what you take from it")
-        elif part.id in (*ROOTS, *PROBES, *RESERVED, "self"):
-            self.refuse(part, f"'{part.id}' is taken: choose another name")
-
     def refuse_all(self, found: Iterable[tuple[ast.AST, str]]) -> None:
         """Report every reason that was found against a part."""
         for part, message in found:
             self.refuse(part, message)
+
+    def check_name(self, part: ast.AST, name: str, allowed: Container[str] = ()) -> None:
+        """Refuse a name that a program cannot give to anything."""
+        if name.startswith("_") and name not in allowed:
+            self.refuse(part, f"'{spoken(name)}' begins with an underscore: use a plain name")
+        elif name in (*ROOTS, *PROBES, *RESERVED, "self") and id(part) not in self.in_place:
+            self.refuse(part, f"'{name}' is taken: choose another name")
+
+    def visit_Name(self, part: ast.Name) -> None:
+        if isinstance(part.ctx, ast.Load) and part.id in ROOTS:
+            self.refuse(part, f"'{part.id}' alone is no value: name what you take from it")
+        elif not isinstance(part.ctx, ast.Load) or part.id.startswith("_"):
+            self.check_name(part, part.id)
+
+    def visit_Assign(self, part: ast.Assign) -> None:
+        self.in_place |= {
+            id(target) for target in part.targets if isinstance(target, ast.Attribute)
+        }
+        self.generic_visit(part)
+
+    def visit_AugAssign(self, part: ast.AugAssign) -> None:
+        if isinstance(part.target, ast.Attribute):
+            self.in_place.add(id(part.target))
+        self.generic_visit(part)
 
     def visit_Attribute(self, part: ast.Attribute) -> None:
         read = isinstance(part.ctx, ast.Load)
@@ -206,14 +220,13 @@ class _Checker(Visitor):
                 self.refuse(part, why)
             elif not read:
                 self.refuse(part, f"'{spoken(dotted)}' belongs to the framework: it cannot be set")
-            elif BUILT_FROM_PLAIN_VALUES.fullmatch(dotted) and id(part) not in self.used_in_place:
-                self.refuse(
-                    part, f"'{spoken(dotted)}' is built where it is named, as in {dotted}()"
-                )
+            elif BUILT_FROM_PLAIN_VALUES.fullmatch(dotted) and id(part) not in self.in_place:
+                message = f"'{spoken(dotted)}' is built where it is named, as in {dotted}()"
+                self.refuse(part, message)
             return
         own = self.own.has(part.value)
-        if not read and not (own and isinstance(part.value, ast.Name) and part.value.id == "self"):
-            self.refuse(part, "only attributes of self can be set or deleted")
+        if not read and not (id(part) in self.in_place and dotted_name(part.value) == "self"):
+            self.refuse(part, "only self.name = value sets an attribute")
         elif part.attr == "__init__" and read and _is_super(part.value):
             pass
         elif why := why_no_attribute(part.attr, self.own.attributes if own else frozenset()):
@@ -225,12 +238,12 @@ class _Checker(Visitor):
             self.refuse(part, "bytes are not part of the case language")
 
     def visit_Call(self, part: ast.Call) -> None:
-        self.used_in_place.add(id(part.func))
+        self.in_place.add(id(part.func))
         self.refuse_all(why_no_call(part, self.own))
         self.generic_visit(part)
 
     def visit_FunctionDef(self, part: ast.FunctionDef) -> None:
-        self._check_definition_name(part)
+        self._check_definition(part)
         self.functions.add(part.name)
         for decorator in part.decorator_list:
             if not isinstance(decorator, ast.Name | ast.Attribute | ast.Call):
@@ -238,22 +251,18 @@ class _Checker(Visitor):
         self.generic_visit(part)
 
     def visit_ClassDef(self, part: ast.ClassDef) -> None:
-        self._check_definition_name(part)
-        self.used_in_place |= set(map(id, part.bases))
+        self._check_definition(part)
+        self.in_place |= set(map(id, part.bases))
         self.refuse_all(why_no_class(part, self.own))
         for method in part.body:
-            given = method.args.args[:1] if isinstance(method, ast.FunctionDef) else []
-            self.selves |= {id(first) for first in given}
+            if isinstance(method, ast.FunctionDef) and not method.args.posonlyargs:
+                self.in_place |= set(map(id, method.args.args[:1]))
         self.generic_visit(part)
 
     def visit_arg(self, part: ast.arg) -> None:
-        if part.arg.startswith("_") or part.annotation:
-            spelt = spoken(part.arg)
-            self.refuse(part, f"parameter '{spelt}': no underscore and no annotation, please")
-        elif part.arg in (*ROOTS, *PROBES, *RESERVED) or (
-            part.arg == "self" and id(part) not in self.selves
-        ):
-            self.refuse(part, f"'{part.arg}' is taken: choose another name")
+        self.check_name(part, part.arg)
+        if part.annotation:
+            self.refuse(part, "annotations are not part of the case language")
 
     def visit_While(self, part: ast.While) -> None:
         if part.orelse:
@@ -269,11 +278,8 @@ class _Checker(Visitor):
             self.refuse(part, "for ... else is not part of the case language")
         self.generic_visit(part)
 
-    def _check_definition_name(self, part: ast.FunctionDef | ast.ClassDef) -> None:
-        if part.name.startswith("_") and part.name not in METHODS:
-            self.refuse(part, f"'{spoken(part.name)}' begins with an underscore: use a plain name")
-        if part.name in (*ROOTS, *PROBES, *RESERVED, "self"):
-            self.refuse(part, f"'{part.name}' is taken: choose another name")
+    def _check_definition(self, part: ast.FunctionDef | ast.ClassDef) -> None:
+        self.check_name(part, part.name, METHODS)
         if getattr(part, "type_params", None) or getattr(part, "returns", None):
             self.refuse(part, "annotations are not part of the case language")
 
