@@ -9,7 +9,7 @@ import signal
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from conformance.asking.record import RecordError, read_record
@@ -18,6 +18,7 @@ from conformance.closing import EXIT_CODES
 
 Cells = frozenset[tuple[str, str, str]]
 WORDS = {code: word for word, code in EXIT_CODES.items()}
+KEPT = ("answered", "crash", "timeout")
 LOST_ANSWERS = ("crash", "timeout", "adapter_error", "not_run")
 
 
@@ -39,6 +40,9 @@ class Ended:
     """The cells whose lines stood in the record when the fault came."""
     left: list[int] = field(default_factory=list)
     """The processes that outlived the run."""
+    resumed: Path | None = None
+    """The record after the run was resumed."""
+    resumed_code: int = 0
 
 
 def cells_in(path: Path) -> list[tuple[str, str, str]]:
@@ -143,6 +147,28 @@ def _was_over(run: Ended) -> bool:
     return asked_to_end and bool(said) and said[-1] in WORDS.values()
 
 
+def lost_by_resuming(run: Ended) -> list[str]:
+    """Answers that resuming changed, cells that are missing afterwards, and how it ended."""
+    if run.resumed is None:
+        return []
+    before, after = (_answers(path) for path in (run.record, run.resumed))
+    kept = {
+        cell
+        for cell, line in before.items()
+        if line["outcome"] == "answered" or (line["outcome"] in KEPT and cell[1] != "reference")
+    }
+    found = [f"{' '.join(cell)} is another one" for cell in kept if before[cell] != after.get(cell)]
+    found += [f"no line of {' '.join(cell)}" for cell in run.asked - after.keys()]
+    due = {1} if any(before[cell]["outcome"] != "answered" for cell in kept) else {0}
+    if run.resumed_code not in due:
+        found.append(f"the resumed run ends with code {run.resumed_code}")
+    return found + double(replace(run, record=run.resumed))
+
+
+def _answers(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:
+    return {(line["case"], line["target"], line["mode"]): line for line in _cell_lines(path)}
+
+
 def left_over(run: Ended) -> list[str]:
     """Processes that outlived the run."""
     return [f"process {process}" for process in run.left]
@@ -154,5 +180,6 @@ CHECKS = {
     "cells lost besides the one that a worker may cost": costly,
     "records unreadable": unreadable,
     "endings unclear": unclear,
+    "cells lost by resuming": lost_by_resuming,
     "processes left": left_over,
 }

@@ -50,6 +50,7 @@ class Run:
     mark: str
     random: random.Random
     reader: int
+    words: list[str]
 
     def keepers(self) -> list[int]:
         """The processes that the host started."""
@@ -75,8 +76,6 @@ class Fault:
     codes: frozenset[int]
     timeout: float = PATIENCE
     closes: str = ""
-    daemon: bool = True
-    """Whether the target leaves a daemon: only a keeper can end it."""
 
 
 def to_worker(number: int) -> Callable[[Run], None]:
@@ -122,6 +121,20 @@ def remove_folder(run: Run) -> None:
     shutil.rmtree(run.record.parent)
 
 
+def interrupt_again_and_again(run: Run) -> None:
+    """Press Ctrl-C a few times, as an impatient person does."""
+    for _ in range(run.random.randint(2, 6)):
+        run.host.send_signal(signal.SIGINT)
+        time.sleep(run.random.uniform(0.0, 0.2))
+
+
+def start_another(run: Run) -> None:
+    """Start the same run once more, onto the same record: it is refused, and changes nothing."""
+    done = subprocess.run(run.words, capture_output=True, text=True, check=False)
+    refused = f"process {run.host.pid} is writing it" in done.stderr
+    assert run.host.poll() is not None or (done.returncode == 2 and refused), done.stderr
+
+
 SURVIVED, LOST_ONE = frozenset({0}), frozenset({0, 1, 4})
 INTERRUPTED, UNTRUSTWORTHY = frozenset({0, 130}), frozenset({0, 4})
 FAULTS = (
@@ -132,12 +145,14 @@ FAULTS = (
     Fault("worker SIGSEGV", to_worker(signal.SIGSEGV), LOST_ONE),
     Fault("worker SIGTERM", to_worker(signal.SIGTERM), LOST_ONE),
     Fault("worker SIGSTOP", pause_worker, LOST_ONE, timeout=BRIEF),
-    Fault("keeper SIGKILL", to_keeper(signal.SIGKILL), LOST_ONE, daemon=False),
+    Fault("keeper SIGKILL", to_keeper(signal.SIGKILL), LOST_ONE),
     Fault("keeper SIGTERM", to_keeper(signal.SIGTERM), LOST_ONE),
     Fault("host SIGINT", to_host(signal.SIGINT), INTERRUPTED),
     Fault("host stopped and continued", pause_host, SURVIVED, timeout=BRIEF),
     Fault("stdout closed", stop_reading, SURVIVED, closes="stdout"),
     Fault("stderr closed", stop_reading, SURVIVED, closes="stderr"),
+    Fault("host SIGINT burst", interrupt_again_and_again, INTERRUPTED),
+    Fault("two runs at once", start_another, SURVIVED),
     Fault("folder removed", remove_folder, UNTRUSTWORTHY),
 )
 NONE = Fault("none", lambda run: None, SURVIVED)
@@ -156,6 +171,14 @@ def injected(fault: Fault, seed: str, place: Path) -> Ended:
         with contextlib.suppress(subprocess.TimeoutExpired):
             run.host.wait(PATIENCE)
         said = {name: (base / name).read_text() for name in ("stdout", "stderr")}
+        outlived = left(run.mark)
+        resumed = None
+        if run.record.exists():
+            kept = run.record.with_name(f"before-{run.record.name}")
+            shutil.copy(run.record, kept)
+            resumed, run.record = run.record, kept
+            words = [*run.words, "--resume"]
+            again = subprocess.run(words, capture_output=True, text=True, check=False)
         return Ended(
             f"{fault.name}, seed {seed}",
             -1 if run.host.returncode is None else run.host.returncode,
@@ -166,7 +189,9 @@ def injected(fault: Fault, seed: str, place: Path) -> Ended:
             fault.codes,
             frozenset(cells_in(place / "whole" / RECORD)),
             before,
-            left(run.mark),
+            outlived,
+            resumed,
+            again.returncode if resumed else 0,
         )
 
 
@@ -176,20 +201,21 @@ def started(fault: Fault, base: Path, corpus: Path, chance: random.Random) -> It
     record = base / "out" / chance.choice([RECORD, f"{RECORD}.gz"])
     record.parent.mkdir()
     mark = uuid.uuid4().hex
-    words = ["run", str(TARGET), *PART, "--corpus", str(corpus), "--output", str(record)]
+    words = [sys.executable, "-m", "conformance.cli", "run", str(TARGET), *PART]
+    words += ["--corpus", str(corpus), "--output", str(record)]
     words += ["--timeout", str(fault.timeout), "-j", chance.choice("12")]
     reader, writer = os.pipe()
     with (base / "stdout").open("wb") as stdout, (base / "stderr").open("wb") as stderr:
         streams = {"stdout": stdout, "stderr": stderr} | {fault.closes: writer}
         host = subprocess.Popen(
-            [sys.executable, "-m", "conformance.cli", *words],
+            words,
             stdout=streams["stdout"],
             stderr=streams["stderr"],
-            env={**os.environ, MARK: mark} | ({"LEAVES_A_DAEMON": "1"} if fault.daemon else {}),
+            env={**os.environ, MARK: mark} | {"LEAVES_A_DAEMON": "1"},
         )
     os.close(writer)
     try:
-        yield Run(host, record, mark, chance, reader)
+        yield Run(host, record, mark, chance, reader, words)
     finally:
         for process in marked(mark):
             with contextlib.suppress(ProcessLookupError):

@@ -116,7 +116,7 @@ def test_the_checks_refuse_a_fault_that_costs_two_cells(whole: Ended) -> None:
 
 def test_the_checks_refuse_a_record_that_is_none(whole: Ended) -> None:
     text = whole.record.read_text()
-    whole.record.write_text(text.replace('{"case"', '{"crate"', 1))
+    whole.record.write_text(text.replace('{"record"', '{"rekord"', 1))
     assert "records unreadable" in found(whole)
 
 
@@ -132,6 +132,18 @@ def test_the_checks_refuse_a_record_that_is_none(whole: Ended) -> None:
 )
 def test_the_checks_refuse_an_unclear_ending(whole: Ended, change: dict) -> None:
     assert "endings unclear" in found(replace(whole, **change))
+
+
+def test_the_checks_refuse_what_resuming_lost(whole: Ended) -> None:
+    resumed = whole.record.with_name("resumed.jsonl")
+    text = whole.record.read_text()
+    resumed.write_text(text)
+    after = replace(whole, resumed=resumed)
+    assert found(after) == set()
+    assert found(replace(after, resumed_code=4)) == {"cells lost by resuming"}
+    for changed in (text.replace('"outcome":"answered"', '"outcome":"not_run"', 1), "{}\n"):
+        resumed.write_text(changed)
+        assert found(after) == {"cells lost by resuming"}
 
 
 def test_the_checks_refuse_a_process_that_is_left(whole: Ended) -> None:
