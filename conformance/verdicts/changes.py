@@ -290,11 +290,11 @@ def _order(change: Change) -> tuple[Any, ...]:
 
 # ----- two answers of a cell -----
 
-Told: TypeAlias = "tuple[Side, Answered]"
+OnSide: TypeAlias = "tuple[Side, Answered]"
 """A cell's answer, and the side that has it."""
 
 
-def _change(old: Told, new: Told) -> Change | None:
+def _change(old: OnSide, new: OnSide) -> Change | None:
     """What changed between two answers of a cell, if anything; the rules are the module's."""
     (_, before), (_, after) = old, new
     between = _between(old, new)
@@ -342,7 +342,7 @@ def _logged(answer: Answer) -> frozenset[str]:
     return frozenset(steady(warning) for warning in answer.warnings if ONCE not in warning)
 
 
-def _between(old: Told, new: Told) -> str:
+def _between(old: OnSide, new: OnSide) -> str:
     """`tensorflow 2.8.4 -> 2.21.0`."""
     was, now = (side.version(told.cell) for side, told in (old, new))
     name = name_of(new[1].cell.target)
@@ -351,7 +351,7 @@ def _between(old: Told, new: Told) -> str:
     return f"{name} {was or 'unknown version'} -> {now or 'unknown version'}"
 
 
-def _class_of(old: Told, new: Told) -> tuple[ChangeClass, str]:
+def _class_of(old: OnSide, new: OnSide) -> tuple[ChangeClass, str]:
     """The class of a difference of answers, and what speaks for it beside the versions."""
     cell = new[1].cell
     before, after = (side.about(told.cell) for side, told in (old, new))
@@ -371,7 +371,7 @@ def _class_of(old: Told, new: Told) -> tuple[ChangeClass, str]:
     return "unstable", "nothing that is known differs"
 
 
-def _wavers(told: Told, other: Told) -> bool:
+def _wavers(told: OnSide, other: OnSide) -> bool:
     """Whether repetitions differ from the answer, or give the other side's."""
     (side, answered), (_, theirs) = told, other
     return any(

@@ -17,7 +17,7 @@ import yaml
 from conformance.answers.answer import ENDING
 from conformance.answers.literals import array_of, flatten
 from conformance.answers.text import steady
-from conformance.answers.text import text_of as told
+from conformance.answers.text import text_of as line_of
 from conformance.answers.values import Tensor
 from conformance.answers.wire import json_of
 from conformance.closing import UsageError
@@ -325,13 +325,13 @@ def _plain(expected: Expectation) -> object:
             return _InLine(watched=list(names))
         case language.ExpectedOracle():
             return ORACLE
-    return _InLine(seen=told(expected))
+    return _InLine(seen=line_of(expected))
 
 
 def _inside(expected: Expectation) -> object:
     """An expectation inside a structure, where an error is no more than its text."""
     is_error = isinstance(expected, language.ExpectedRaised)
-    return _InLine(seen=told(expected)) if is_error else _plain(expected)
+    return _InLine(seen=line_of(expected)) if is_error else _plain(expected)
 
 
 def _tensor(expected: ExpectedTensor) -> object:

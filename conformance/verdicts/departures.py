@@ -68,16 +68,15 @@ class Departure:
     first_seen: str = ""
     last_seen: str = ""
 
-    def covers(self, version: str, case_id: str, mode: str) -> bool:
-        """Whether it speaks of this cell; what is bounded, never of a version without order."""
-        return (
-            mode in self.modes
-            and any(fnmatchcase(case_id, pattern) for pattern in self.cases)
-            and (not (self.since or self.until) or self._is_of(version))
-        )
+    def names(self, case_id: str) -> bool:
+        """Whether one of its patterns is that of a case."""
+        return case_id in self.cases or any(fnmatchcase(case_id, one) for one in self.cases)
 
-    def _is_of(self, version: str) -> bool:
-        return is_between(self.since or "0", version, self.until or "999999")
+    def covers(self, version: str, mode: str) -> bool:
+        """Whether it speaks of a mode and version; a bound, never of a version without order."""
+        bounded = self.since or self.until
+        is_of = not bounded or is_between(self.since or "0", version, self.until or "999999")
+        return mode in self.modes and is_of
 
     def holds(self, judgement: Judgement, evidence: Evidence) -> bool:
         """Whether the cell answers exactly what this says, and conforms everywhere else.
@@ -132,22 +131,14 @@ class Departures:
 
     def covering(self, version: str, case_id: str, mode: str) -> list[Departure]:
         """The entries that speak of a cell."""
-        by_case, by_pattern = self._sorted
-        near = (*by_case.get(case_id, ()), *by_pattern)
-        return [entry for entry in near if entry.covers(version, case_id, mode)]
+        if case_id not in self._naming:
+            self._naming[case_id] = [entry for entry in self.entries if entry.names(case_id)]
+        return [entry for entry in self._naming[case_id] if entry.covers(version, mode)]
 
     @cached_property
-    def _sorted(self) -> tuple[dict[str, list[Departure]], list[Departure]]:
-        """The entries by the case that they name, and those that name cases by a pattern."""
-        by_case: dict[str, list[Departure]] = {}
-        by_pattern = []
-        for entry in self.entries:
-            if any(character in pattern for pattern in entry.cases for character in "*?["):
-                by_pattern.append(entry)
-                continue
-            for case_id in entry.cases:
-                by_case.setdefault(case_id, []).append(entry)
-        return by_case, by_pattern
+    def _naming(self) -> dict[str, list[Departure]]:
+        """The entries that name a case, found when they are looked for first."""
+        return {}
 
     def lent_to(self, label: str) -> Departures:
         """The same list for another target, whose own version says which entries hold."""
@@ -282,7 +273,7 @@ def _known(
     for entry in baseline.entries:
         if entry.kind == "known":
             for case_id in cases:
-                if any(fnmatchcase(case_id, pattern) for pattern in entry.cases):
+                if entry.names(case_id):
                     yield from (((case_id, mode), entry) for mode in entry.modes)
 
 

@@ -114,13 +114,10 @@ class Findings:
             if finding.cell.target == ORACLE_LABEL and finding.verdict in (*SHORTFALLS, *FAULTS)
         ]
 
-    def counts(self, target: str | None = None, mode: str | None = None) -> dict[Verdict, int]:
-        """How many cells have each verdict, of one target or mode or of all."""
-        counted = Counter(
-            finding.verdict
-            for finding in self.cells
-            if target in (None, finding.cell.target) and mode in (None, finding.cell.mode)
-        )
+    def counts(self, target: str | None = None) -> dict[Verdict, int]:
+        """How many cells have each verdict, of one target or of all."""
+        cells = (finding for finding in self.cells if target in (None, finding.cell.target))
+        counted = Counter(finding.verdict for finding in cells)
         return {verdict: counted[verdict] for verdict in get_args(Verdict) if counted[verdict]}
 
     def standings(self) -> dict[Standing, int]:
