@@ -31,7 +31,7 @@ from conformance.corpus.language.document import (
     parse_document,
     read_document,
 )
-from conformance.corpus.language.expectations import ORACLE, parse_expectation
+from conformance.corpus.language.expectations import AS_THE_ORACLE, parse_expectation
 from conformance.corpus.language.literals import PYTHON_TYPES
 from conformance.places import data_folder
 from conformance.targets.versions import is_between
@@ -324,7 +324,7 @@ def _plain(expected: Expectation) -> object:
         case language.ExpectedWatched(names):
             return _InLine(watched=list(names))
         case language.ExpectedOracle():
-            return ORACLE
+            return AS_THE_ORACLE
     return _InLine(seen=line_of(expected))
 
 

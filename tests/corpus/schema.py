@@ -97,7 +97,9 @@ def _input() -> Schema:
         "dtype": {"$ref": "#/$defs/dtype"},
         "trainable": _or_hole({"type": "boolean"}),
     }
-    forms = {form: {key: properties[key] for key in keys} for form, keys in inputs.FORMS.items()}
+    forms = {
+        form: {key: properties[key] for key in keys} for form, keys in inputs.INPUT_FORMS.items()
+    }
     forms["draw"] |= {"variable": _or_hole({"type": "boolean"})}
     required = {form: (form, "range") if form == "draw" else (form,) for form in forms}
     return {
@@ -133,11 +135,11 @@ def _expectation() -> Schema:
         "watched": _or_hole({"type": "array", "items": text}),
         "any_of": _or_hole({"type": "array", "items": itself, "minItems": 2}),
     }
-    forms = {form: keys for form, (keys, _) in expectations.FORMS.items()}
+    forms = {form: keys for form, (keys, _) in expectations.EXPECTATION_FORMS.items()}
     return {
         "anyOf": [
             {"type": ["null", "number", "boolean", "array"]},
-            {"const": expectations.ORACLE},
+            {"const": expectations.AS_THE_ORACLE},
             {"type": "string", "pattern": r"j\s*$", "description": "a complex number: 1+2j"},
             _hole(),
             *(

@@ -124,7 +124,8 @@ REFUSED = [
     ("def f(self):\n    return self.numpy()\ng = f(x)", "'self' is taken"),
     ("f = lambda self: self\ng = f(x)", "'self' is taken"),
     ("self = x\ng = self", "'self' is taken"),
-    ("class A:\n    def f(self, v):\n        v.k = 1\n        return v\ng = A().f(x)", "only self.name = value"),
+    ("class A:\n    def f(self, v):\n        v.k = 1\n        return v\n"
+     "g = A().f(x)", "only self.name = value"),
     ("g = tf.keras.layers.Dense(2, activation={'module': 'os'})(x)", "literals, functions"),
     ("d = {'module': 'os'}\ne = d\ng = tf.keras.layers.Dense(2, activation=e)(x)", "literals"),
     ("g = tf.keras.layers.Dense(2, None, *[{}])(x)", "literals, functions"),

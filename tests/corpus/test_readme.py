@@ -38,7 +38,7 @@ def test_a_key_is_explained(word: str) -> None:
     assert f"`{word}`" in README
 
 
-@pytest.mark.parametrize("word", [*expectations.FORMS, *inputs.FORMS])
+@pytest.mark.parametrize("word", [*expectations.EXPECTATION_FORMS, *inputs.INPUT_FORMS])
 def test_a_form_is_shown(word: str) -> None:
     assert f"{{{word}: " in README
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from conformance.corpus.language.document import spoken
+from conformance.corpus.language.document import shortened
 from conformance.corpus.language.program import dotted_name, names_of, walk
 from conformance.corpus.language.vocabulary import (
     ATTRIBUTES,
@@ -140,7 +140,7 @@ def why_no_name(dotted: str) -> str:
     near = {f"{inside}.{last}" for inside, names in modules.items() if last in names}
     near |= {f"{module}.{name}" for name in modules.get(module, ())}
     meant = did_you_mean(dotted, sorted(near - {f"taken.{last}"}))
-    return f"'{spoken(dotted)}' is not among the names that a case may use{meant}"
+    return f"'{shortened(dotted)}' is not among the names that a case may use{meant}"
 
 
 def why_no_attribute(name: str, own: frozenset[str] = frozenset()) -> str:
@@ -148,9 +148,9 @@ def why_no_attribute(name: str, own: frozenset[str] = frozenset()) -> str:
     if name in ATTRIBUTES:
         return ""
     if name not in own:
-        return f"'.{spoken(name)}' is not a known attribute{suggest(name, ATTRIBUTES | own)}"
+        return f"'.{shortened(name)}' is not a known attribute{suggest(name, ATTRIBUTES | own)}"
     if name in names_by_module()["taken"] or OF_THE_INTERPRETER.fullmatch(name):
-        return f"'.{spoken(name)}' is taken: choose another name"
+        return f"'.{shortened(name)}' is taken: choose another name"
     return ""
 
 
@@ -161,7 +161,7 @@ def why_no_call(call: ast.Call, own: OwnClasses) -> Iterator[tuple[ast.AST, str]
         if word.arg is None:
             yield word, "a dictionary is not unpacked into a call: write its keywords"
         elif word.arg.startswith("_") or word.arg in FORBIDDEN_KEYWORDS:
-            yield word, f"the keyword '{spoken(word.arg)}' is not part of the case language"
+            yield word, f"the keyword '{shortened(word.arg)}' is not part of the case language"
     if name == "super" and (call.args or call.keywords):
         yield call, "super() has no arguments here"
     constructs = _constructs_base(call) or BUILT_FROM_PLAIN_VALUES.fullmatch(name)

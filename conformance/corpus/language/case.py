@@ -142,7 +142,7 @@ Expectation: TypeAlias = (
 class Case:
     """One fact about gradients: inputs, a program, and what its observed names must be.
 
-    A case is itself alone (compared and hashed by identity): what is derived from it is kept.
+    Cases are compared and hashed by identity, so that what is derived from one can be kept.
 
     `id` is `<area>/<topic>/<name>`. `run` and `setup` are checked program text. `expect` holds
     the expectations of every mode, `expect_in` those that differ in a mode.

@@ -15,7 +15,7 @@ from conformance.corpus.language.case import (
     Input,
     Place,
 )
-from conformance.corpus.language.document import Faults, Node, spoken
+from conformance.corpus.language.document import Faults, Node, shortened
 from conformance.corpus.language.expectations import expects, options_of
 from conformance.corpus.language.program import bound_by, names_of, names_of_scope, names_read
 from conformance.corpus.language.subset import Program
@@ -75,7 +75,7 @@ def _check_expectations(parts: Parts, faults: Faults) -> None:
             if mode and ExpectedOracle in (type(expectation), type(general)):
                 faults.add(where, "oracle is for modes that agree: declare the value of each mode")
             if expects(general, ExpectedCalls) != expects(expectation, ExpectedCalls):
-                faults.add(where, f"'{spoken(name)}' is a count of calls in one mode only")
+                faults.add(where, f"'{shortened(name)}' is a count of calls in one mode only")
 
 
 def _check_observed(
@@ -91,17 +91,17 @@ def _check_observed(
     defined = run.functions | (setup.functions if setup else frozenset())
     if expects(expectation, ExpectedCalls):
         if name not in defined:
-            message = f"the program defines no function named '{spoken(name)}'"
+            message = f"the program defines no function named '{shortened(name)}'"
             faults.add(where, message + suggest(name, defined))
     elif name not in own:
-        message = f"the program binds no value named '{spoken(name)}'{suggest(name, steps)}"
+        message = f"the program binds no value named '{shortened(name)}'{suggest(name, steps)}"
         faults.add(where, message)
     elif name not in run.bound:
-        faults.add(where, f"'{spoken(name)}' has no value where the program ends")
+        faults.add(where, f"'{shortened(name)}' has no value where the program ends")
     for option in options_of(expectation):
         if isinstance(option, ExpectedError) and option.at not in (None, *own):
             at = str(option.at)
-            message = f"at: the program has no step '{spoken(at)}'{suggest(at, steps)}"
+            message = f"at: the program has no step '{shortened(at)}'{suggest(at, steps)}"
             faults.add(where, message)
 
 
@@ -119,7 +119,7 @@ def _check_everything_is_read(parts: Parts, run: Program, faults: Faults) -> Non
     for statement in setup[0].body if setup else ():
         plain = isinstance(statement, ast.Assign) and not isinstance(statement.value, ast.Call)
         for name in sorted({*bound_by(statement)} - read) if plain else ():
-            message = f"the program never reads '{spoken(name)}' of setup: remove it"
+            message = f"the program never reads '{shortened(name)}' of setup: remove it"
             faults.add(parts.given["setup"], message)
         for name in sorted({*names_of(statement).deletes} & {*parts.inputs}):
             faults.add(parts.given["setup"], f"setup deletes the input '{name}'")
@@ -132,5 +132,5 @@ def _check_isolation(parts: Parts, faults: Faults) -> None:
     for key, program in (("setup", parts.setup), ("run", parts.run)):
         for name, part in program.framework.items() if program else ():
             if CHANGES_THE_PROCESS.fullmatch(name):
-                message = f"{spoken(name)} changes the process: add isolated: true"
+                message = f"{shortened(name)} changes the process: add isolated: true"
                 faults.add(parts.given[key].at(part.lineno, part.col_offset), message)

@@ -18,9 +18,9 @@ from conformance.text import clean, printable, suggest
 
 MAX_FAULTS = 100
 MAX_WORK = 1_000_000
-MAX_SPOKEN = 60
+MAX_SHOWN = 60
 
-Value: TypeAlias = "dict[str, Node] | list[Node] | str | int | float | bool | None"
+YamlValue: TypeAlias = "dict[str, Node] | list[Node] | str | int | float | bool | None"
 KINDS = {dict: "a mapping", list: "a list", str: "text", bool: "a boolean"}
 KINDS |= {int: "an integer", float: "a number", type(None): "null"}
 
@@ -63,7 +63,7 @@ class Node:
     under. A text whose template had holes keeps what was written, so that faults point there.
     """
 
-    value: Value
+    value: YamlValue
     place: Place
     text_line: int = 0
     text_column: int = 0
@@ -173,21 +173,21 @@ class Faults:
         mapping = self.mapping(node)
         for key, child in mapping.items():
             if key not in known:
-                self.add(child.name_place, f"unknown key '{spoken(key)}'{suggest(key, known)}")
+                self.add(child.name_place, f"unknown key '{shortened(key)}'{suggest(key, known)}")
         missing = [key for key in required if key not in mapping]
         if missing and isinstance(node.value, dict):
             self.add(node.name_place, f"missing {', '.join(missing)}")
 
 
-def spoken(text: str) -> str:
+def shortened(text: str) -> str:
     """A text of the file as a message repeats it: not longer than a line."""
-    return clean(text, MAX_SPOKEN)
+    return clean(text, MAX_SHOWN)
 
 
 # ----- YAML text to nodes -----
 
 MAX_BYTES = 1_000_000
-MAX_DEPTH = 40
+MAX_LEVELS = 40
 MAX_NODES = 100_000
 MAX_KEY = 200
 MAX_PATH = 200
@@ -266,14 +266,14 @@ class _Builder:
     def _node(self, event: Any, path: str, depth: int, key: Place | None = None) -> Node:
         place = self._place(event, path)
         self.nodes += 1
-        if depth > MAX_DEPTH:
-            self._refuse(event, path, f"nested deeper than {MAX_DEPTH} levels")
+        if depth > MAX_LEVELS:
+            self._refuse(event, path, f"nested deeper than {MAX_LEVELS} levels")
         if self.nodes > MAX_NODES:
             self._refuse(event, path, f"more than {MAX_NODES:,} values: split the file")
         if isinstance(event, yaml.AliasEvent) or event.anchor:
             self._refuse(event, path, "anchors and aliases are not used here: write the value out")
         if event.tag:
-            self._refuse(event, path, f"tags are not used here: remove {spoken(event.tag)}")
+            self._refuse(event, path, f"tags are not used here: remove {shortened(event.tag)}")
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event, place, key)
         if isinstance(event, yaml.SequenceStartEvent):
@@ -295,7 +295,7 @@ class _Builder:
                 self._refuse(event, path, f"a key of more than {MAX_KEY} characters")
             below = _joined(path, f".{event.value}")
             if event.value in pairs:
-                self._refuse(event, below, f"duplicate key '{spoken(event.value)}'")
+                self._refuse(event, below, f"duplicate key '{shortened(event.value)}'")
             key = self._place(event, below)
             pairs[event.value] = self._node(next(self.events), below, depth + 1, key)
         return pairs
@@ -325,13 +325,13 @@ def _leading_spaces(line: str) -> int:
 def _joined(path: str, part: str) -> str:
     """A path one level down; it ends in `...` where keys would make it long without bound."""
     if len(path) < MAX_PATH:
-        return path + spoken(part)
+        return path + shortened(part)
     return path if path.endswith("...") else f"{path}..."
 
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,40}|0o[0-7]{1,40}|0x[0-9a-fA-F]{1,40}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_WORDS: dict[str, Value] = {word: None for word in ("", "~", "null", "Null", "NULL")}
+_WORDS: dict[str, YamlValue] = {word: None for word in ("", "~", "null", "Null", "NULL")}
 _WORDS |= {word: True for word in ("true", "True", "TRUE")}
 _WORDS |= {word: False for word in ("false", "False", "FALSE")}
 _WORDS |= {

@@ -22,7 +22,7 @@ from conformance.corpus.language.case import (
     Input,
     Nested,
 )
-from conformance.corpus.language.document import Faults, Node, spoken
+from conformance.corpus.language.document import Faults, Node, shortened
 from conformance.corpus.language.formula import evaluate_formula
 from conformance.corpus.language.literals import (
     DTYPES,
@@ -40,7 +40,7 @@ from conformance.text import suggest
 Inputs: TypeAlias = Mapping[str, Input]
 Given: TypeAlias = Mapping[str, Node]
 Form: TypeAlias = "tuple[tuple[str, ...], Callable[[_Reader, Given], Expectation]]"
-ORACLE = "oracle"
+AS_THE_ORACLE = "oracle"
 WITHIN = ("exact", "element")
 MAX_WITHIN = 1e-3
 NO_VALUES = {ExpectedError: "error", ExpectedRaised: "raised", ExpectedCalls: "calls"}
@@ -56,7 +56,9 @@ def parse_expectation(
     and whole message of an exception), `data` (a large tensor's raw elements), `python` (a Python
     scalar of a type) and `seen` (the text of what has no other form).
     """
-    return _Reader(inputs, faults, FORMS | (DEPARTURE_FORMS if departure else {})).read(node)
+    return _Reader(inputs, faults, EXPECTATION_FORMS | (DEPARTURE_FORMS if departure else {})).read(
+        node
+    )
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class _Reader:
     def read(self, node: Node) -> Expectation:
         if node.value is None:
             return ExpectedNone()
-        if node.value == ORACLE:
+        if node.value == AS_THE_ORACLE:
             if "seen" in self.forms:
                 self.faults.add(node, "oracle is no answer: write what the target gives")
             return ExpectedOracle()
@@ -81,7 +83,7 @@ class _Reader:
             self.faults.add(
                 node,
                 "an expectation is a tensor, null, oracle, or has exactly one of: "
-                f"{', '.join(self.forms)}; got {spoken(', '.join(node.value)) or 'nothing'}",
+                f"{', '.join(self.forms)}; got {shortened(', '.join(node.value)) or 'nothing'}",
             )
             return ExpectedNone()
         keys, parse = self.forms[found[0]]
@@ -93,7 +95,7 @@ class _Reader:
             dtype = "complex128"
         value = parse_nested(node, dtype, self.faults)
         if dtype is None and any(isinstance(leaf, str) for leaf in leaves(value)):
-            shown = spoken(repr(node.value)) if isinstance(node.value, str) else "text"
+            shown = shortened(repr(node.value)) if isinstance(node.value, str) else "text"
             self.faults.add(node, f"{shown} is no number: text is {{value: ..., dtype: string}}")
         return value
 
@@ -158,7 +160,7 @@ class _Reader:
     def class_name(self, node: Node) -> str:
         name = self.faults.line(node)
         if name and not name.isidentifier():
-            self.faults.add(node, f"'{spoken(name)}' is no class name, such as ValueError")
+            self.faults.add(node, f"'{shortened(name)}' is no class name, such as ValueError")
         return name
 
     def error(self, given: Given) -> Expectation:
@@ -176,7 +178,7 @@ class _Reader:
         types = {name.removeprefix("Python "): name for name in PYTHON_TYPES}
         kind = self.faults.line(given["type"]) if "type" in given else "float"
         if kind not in types:
-            self.faults.add(given["type"], f"no type '{spoken(kind)}'{suggest(kind, types)}")
+            self.faults.add(given["type"], f"no type '{shortened(kind)}'{suggest(kind, types)}")
             return ExpectedTensor(0.0)
         dtype = None if kind == "int" else PYTHON_TYPES[types[kind]]
         return ExpectedTensor(self.number(given["python"], dtype), types[kind], ())
@@ -239,7 +241,7 @@ def expects(expectation: Expectation | None, kind: type) -> bool:
     return expectation is not None and any(isinstance(o, kind) for o in options_of(expectation))
 
 
-FORMS: dict[str, Form] = {
+EXPECTATION_FORMS: dict[str, Form] = {
     "value": (("value", "dtype", "shape", "within"), _Reader.tensor),
     "formula": (("formula", "dtype", "shape", "within"), _Reader.tensor),
     "list": (("list",), _Reader.structure),

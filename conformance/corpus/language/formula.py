@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from conformance.corpus.language.case import Input, Nested
-from conformance.corpus.language.document import Faults, Node, spoken
+from conformance.corpus.language.document import Faults, Node, shortened
 from conformance.corpus.language.literals import FLOATS, INTEGERS, leaves, shape_of
 from conformance.text import suggest
 
@@ -68,7 +68,7 @@ def evaluate_formula(node: Node, inputs: Mapping[str, Input], faults: Faults) ->
         why = getattr(error, "msg", None) or error
     except (FormulaError, ZeroDivisionError, OverflowError) as error:
         why = error
-    faults.add(node, f"the formula '{spoken(text)}' cannot be evaluated: {why}")
+    faults.add(node, f"the formula '{shortened(text)}' cannot be evaluated: {why}")
     return 0.0
 
 
@@ -112,7 +112,7 @@ def _evaluate(tree: ast.expr, values: Mapping[str, Nested], known: list[str]) ->
     if isinstance(tree, ast.Name):
         if tree.id not in values and tree.id not in CONSTANTS:
             near = suggest(tree.id, [*known, *CONSTANTS])
-            raise FormulaError(f"no input named '{spoken(tree.id)}'{near}")
+            raise FormulaError(f"no input named '{shortened(tree.id)}'{near}")
         return values[tree.id] if tree.id in values else CONSTANTS[tree.id]
     if isinstance(tree, ast.BinOp) and type(tree.op) in OPERATORS:
         sides = [_evaluate(side, values, known) for side in (tree.left, tree.right)]
@@ -122,7 +122,7 @@ def _evaluate(tree: ast.expr, values: Mapping[str, Nested], known: list[str]) ->
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
         if tree.func.id not in FUNCTIONS:
             near = suggest(tree.func.id, [*FUNCTIONS])
-            raise FormulaError(f"no function named '{spoken(tree.func.id)}'{near}")
+            raise FormulaError(f"no function named '{shortened(tree.func.id)}'{near}")
         arguments = [_evaluate(argument, values, known) for argument in tree.args]
         return _elementwise(FUNCTIONS[tree.func.id], arguments)
     raise FormulaError(f"'{ast.unparse(tree)[:40]}' is not part of a formula")

@@ -17,7 +17,7 @@ from conformance.corpus.language.literals import (
     parse_shape,
 )
 
-FORMS = {
+INPUT_FORMS = {
     "constant": ("constant", "dtype"),
     "variable": ("variable", "dtype", "trainable"),
     "draw": ("draw", "range", "seed", "dtype", "variable", "trainable"),
@@ -34,9 +34,9 @@ def parse_input(name: str, node: Node, faults: Faults) -> Input:
         return Input(name, "constant", _bare(node, faults), "float32")
     form = next((form for form in ("draw", "constant", "variable") if form in node.value), None)
     if form is None:
-        faults.add(node, f"an input is a number, a list, or has one of: {', '.join(FORMS)}")
+        faults.add(node, f"an input is a number, a list, or has one of: {', '.join(INPUT_FORMS)}")
         return Input(name, "constant", 0.0, "float32")
-    faults.keys(node, FORMS[form])
+    faults.keys(node, INPUT_FORMS[form])
     return _draw(name, node, faults) if form == "draw" else _declared(name, form, node, faults)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from conformance.corpus.language.case import Nested, Scalar
-from conformance.corpus.language.document import Faults, Node, spoken
+from conformance.corpus.language.document import Faults, Node, shortened
 from conformance.text import suggest
 
 Family: TypeAlias = Literal["bool", "integer", "float", "complex", "string"]
@@ -81,7 +81,7 @@ def parse_dtype(node: Node, faults: Faults) -> str:
     """A dtype's name; a fault for anything else."""
     name = faults.line(node)
     if name and name not in DTYPES:
-        faults.add(node, f"no dtype named '{spoken(name)}'{suggest(name, DTYPES)}")
+        faults.add(node, f"no dtype named '{shortened(name)}'{suggest(name, DTYPES)}")
     return name
 
 
@@ -131,7 +131,7 @@ def _scalar(node: Node, dtype: str | None, faults: Faults) -> Scalar:
         faults.add(node, f"expected a number, got {node.kind}")
         return 0.0
     if dtype in DTYPES and not fits(value, dtype):
-        faults.add(node, f"{spoken(repr(value))} is no {dtype}: {WRITTEN[family(dtype)]}")
+        faults.add(node, f"{shortened(repr(value))} is no {dtype}: {WRITTEN[family(dtype)]}")
         return 0.0
     if dtype in COMPLEXES and isinstance(value, str):
         return complex(value.replace(" ", ""))

@@ -15,7 +15,7 @@ from conformance.corpus.language.document import (
     Node,
     parse_document,
     read_document,
-    spoken,
+    shortened,
 )
 from conformance.corpus.language.expectations import parse_expectation
 from conformance.corpus.language.inputs import parse_input
@@ -90,10 +90,12 @@ def _cases(root: Node, topic: str) -> list[Case]:
         faults.text(mapping["introduction"])
     parts = topic.split("/")
     if len(parts) != 2:
-        faults.add(root, f"a file of cases is <area>/<topic>.yaml, not {spoken(topic)}.yaml")
+        faults.add(root, f"a file of cases is <area>/<topic>.yaml, not {shortened(topic)}.yaml")
     for part in parts:
         if not NAME.fullmatch(part):
-            message = f"'{spoken(part)}' in the file's path: use lower-case letters, digits and _"
+            message = (
+                f"'{shortened(part)}' in the file's path: use lower-case letters, digits and _"
+            )
             faults.add(root, message)
     entries = faults.mapping(mapping["cases"]) if "cases" in mapping else {}
     cases = _expanded(entries, topic, faults)
@@ -109,10 +111,10 @@ def _expanded(entries: Mapping[str, Node], topic: str, faults: Faults) -> dict[s
     for written, entry in entries.items():
         for name, filled in expand(written, entry, faults):
             if name in cases:
-                faults.add(filled.name_place, f"a second case named '{spoken(name)}'")
+                faults.add(filled.name_place, f"a second case named '{shortened(name)}'")
             if not NAME.fullmatch(name):
                 rule = "a case's name is lower-case letters, digits and _"
-                faults.add(entry.name_place, f"'{spoken(name)}': {rule}")
+                faults.add(entry.name_place, f"'{shortened(name)}': {rule}")
             cases[name] = _case(f"{topic}/{name}", filled, faults)
     return cases
 
@@ -168,7 +170,7 @@ def _checked_name(name: str, node: Node, faults: Faults) -> bool:
     if VALUE_NAME.fullmatch(name) and name not in TAKEN:
         return True
     rule = "use letters, digits and _, and no taken name"
-    faults.add(node.name_place, f"'{spoken(name)}' cannot name an input: {rule}")
+    faults.add(node.name_place, f"'{shortened(name)}' cannot name an input: {rule}")
     return False
 
 
@@ -177,7 +179,7 @@ def _tags(node: Node, faults: Faults) -> tuple[str, ...]:
     for child in faults.items(node):
         tag = faults.line(child)
         if tag and tag not in TAGS:
-            faults.add(child, f"no tag named '{spoken(tag)}'{suggest(tag, TAGS)}")
+            faults.add(child, f"no tag named '{shortened(tag)}'{suggest(tag, TAGS)}")
         elif tag in tags:
             faults.add(child, f"the tag '{tag}' twice")
         tags.append(tag)
@@ -188,7 +190,7 @@ def _by_mode(node: Node, faults: Faults) -> list[tuple[str, Node]]:
     pairs = list(faults.mapping(node).items())
     for mode, child in pairs:
         if mode not in MODES:
-            faults.add(child.name_place, f"no mode named '{spoken(mode)}'{suggest(mode, MODES)}")
+            faults.add(child.name_place, f"no mode named '{shortened(mode)}'{suggest(mode, MODES)}")
     return pairs
 
 
@@ -218,7 +220,7 @@ def _sources(node: Node, faults: Faults) -> tuple[str, ...]:
 def _source(node: Node, faults: Faults) -> str:
     text = faults.line(node)
     if text and not _SOURCE.fullmatch(text):
-        faults.add(node, f"'{spoken(text)}' is no source{_written_like(text)}")
+        faults.add(node, f"'{shortened(text)}' is no source{_written_like(text)}")
     return text
 
 

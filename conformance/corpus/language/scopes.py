@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from conformance.corpus.language.document import spoken
+from conformance.corpus.language.document import shortened
 from conformance.corpus.language.program import Visitor, names_of_scope
 from conformance.corpus.language.vocabulary import BUILTINS, PROBES, ROOTS
 from conformance.text import suggest
@@ -67,10 +67,10 @@ class _Scope(Visitor):
         if name.startswith("_"):  # refused already
             return
         if name in self.own:
-            self.refuse(part, f"'{spoken(name)}' {self.why_unbound(name)}")
+            self.refuse(part, f"'{shortened(name)}' {self.why_unbound(name)}")
         else:
             known = sorted((self.own | self.outer) - GIVEN)
-            self.refuse(part, f"no value named '{spoken(name)}'{suggest(name, known)}")
+            self.refuse(part, f"no value named '{shortened(name)}'{suggest(name, known)}")
 
     def why_unbound(self, name: str) -> str:
         """What keeps a name of this scope from having a value."""
@@ -118,7 +118,7 @@ class _Scope(Visitor):
         for name in sorted(set().union(*ends) - self.bound):
             self.lost[name] = "is bound in one branch only"
             if self.outermost and name not in self.outer:
-                self.refuse(part, f"'{spoken(name)}' {ONE_SIDED}")
+                self.refuse(part, f"'{shortened(name)}' {ONE_SIDED}")
                 self.bound.add(name)
 
     def _branch(self, body: list[ast.stmt]) -> set[str] | None:

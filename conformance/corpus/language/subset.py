@@ -18,7 +18,7 @@ from conformance.corpus.language.admission import (
     why_no_class,
     why_no_name,
 )
-from conformance.corpus.language.document import Faults, Node, spoken
+from conformance.corpus.language.document import Faults, Node, shortened
 from conformance.corpus.language.program import Visitor, dotted_name
 from conformance.corpus.language.scopes import check_names
 from conformance.corpus.language.sizes import SIZED, size_faults
@@ -50,7 +50,7 @@ PARTS = (
     *(ast.Module, ast.keyword, ast.arguments, ast.arg, ast.withitem),
 )
 BLOCKS = (ast.With, ast.FunctionDef, ast.ClassDef, ast.If, ast.While, ast.For)
-SPOKEN = {
+KNOWN_AS = {
     ast.JoinedStr: "an f-string",
     ast.NamedExpr: "the operator :=",
     ast.AnnAssign: "an annotation",
@@ -164,7 +164,7 @@ class _Checker(Visitor):
         """Visit a part that the subset holds; refuse any other, and what it contains."""
         if not isinstance(part, PARTS):
             self.foreign = True
-            self.refuse(part, f"{_spoken(part)} is not part of the case language")
+            self.refuse(part, f"{_described(part)} is not part of the case language")
             return
         if isinstance(part, ast.stmt | ast.Constant):
             self.whole_lines.append(part)
@@ -190,7 +190,7 @@ class _Checker(Visitor):
     def check_name(self, part: ast.AST, name: str, allowed: Container[str] = ()) -> None:
         """Refuse a name that a program cannot give to anything."""
         if name.startswith("_") and name not in allowed:
-            self.refuse(part, f"'{spoken(name)}' begins with an underscore: use a plain name")
+            self.refuse(part, f"'{shortened(name)}' begins with an underscore: use a plain name")
         elif name in (*ROOTS, *PROBES, *RESERVED, "self") and id(part) not in self.in_place:
             self.refuse(part, f"'{name}' is taken: choose another name")
 
@@ -219,9 +219,11 @@ class _Checker(Visitor):
             if why := why_no_name(dotted):
                 self.refuse(part, why)
             elif not read:
-                self.refuse(part, f"'{spoken(dotted)}' belongs to the framework: it cannot be set")
+                self.refuse(
+                    part, f"'{shortened(dotted)}' belongs to the framework: it cannot be set"
+                )
             elif BUILT_FROM_PLAIN_VALUES.fullmatch(dotted) and id(part) not in self.in_place:
-                message = f"'{spoken(dotted)}' is built where it is named, as in {dotted}()"
+                message = f"'{shortened(dotted)}' is built where it is named, as in {dotted}()"
                 self.refuse(part, message)
             return
         own = self.own.has(part.value)
@@ -298,7 +300,7 @@ def _is_super(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and dotted_name(value.func) == "super"
 
 
-def _spoken(part: ast.AST) -> str:
+def _described(part: ast.AST) -> str:
     name = type(part).__name__
     words = re.findall(r"[A-Z][a-z]*", name) or [name]
-    return SPOKEN.get(type(part)) or " ".join(words).lower()
+    return KNOWN_AS.get(type(part)) or " ".join(words).lower()

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from conformance.corpus.language.document import Faults, Hole, Node, Value, spoken
+from conformance.corpus.language.document import Faults, Hole, Node, YamlValue, shortened
 from conformance.text import suggest
 
 MAX_EXPANSION = 2_000
@@ -37,7 +37,7 @@ def expand(name: str, node: Node, faults: Faults) -> Iterator[tuple[str, Node]]:
         if full_name in names:
             faults.add(
                 node.name_place,
-                f"two combinations are named '{spoken(full_name)}': put every axis in the name",
+                f"two combinations are named '{shortened(full_name)}': put every axis in the name",
             )
             return
         names.add(full_name)
@@ -45,7 +45,7 @@ def expand(name: str, node: Node, faults: Faults) -> Iterator[tuple[str, Node]]:
         unused -= filler.used
     for axis in sorted(unused):
         place = faults.mapping(given)[axis].name_place
-        faults.add(place, f"the axis '{spoken(axis)}' is never used: remove it")
+        faults.add(place, f"the axis '{shortened(axis)}' is never used: remove it")
 
 
 @dataclass
@@ -62,7 +62,7 @@ class _Filler:
         for key, child in entry.items():
             name = self.name(key, child)
             if name in filled:
-                self.faults.add(child.name_place, f"a second '{spoken(name)}' when filled")
+                self.faults.add(child.name_place, f"a second '{shortened(name)}' when filled")
             filled[name] = self.node(child, in_program=key in PROGRAMS)
         self.faults.spend(node, len(filled))
         return filled
@@ -117,13 +117,15 @@ class _Filler:
         self.used.add(axis)
         if found is None:
             near = suggest(axis, self.chosen)
-            self.faults.add(node, f"no axis named '{spoken(axis)}'{near}")
+            self.faults.add(node, f"no axis named '{shortened(axis)}'{near}")
             return replace(node, value=dotted or "unknown")
         for key in keys:
             inner = found.value.get(key) if isinstance(found.value, dict) else None
             if inner is None:
                 near = suggest(key, found.value if isinstance(found.value, dict) else ())
-                self.faults.add(node, f"the axis '{spoken(axis)}' has no '{spoken(key)}'{near}")
+                self.faults.add(
+                    node, f"the axis '{shortened(axis)}' has no '{shortened(key)}'{near}"
+                )
                 return replace(node, value=dotted)
             found = inner
         return found
@@ -139,14 +141,14 @@ class _Filler:
         return as_python(value) if in_program else as_text(value)
 
 
-def as_text(value: Value) -> str:
+def as_text(value: YamlValue) -> str:
     """A scalar as a name or a sentence writes it."""
     if isinstance(value, bool):
         return str(value).lower()
     return "none" if value is None else str(value)
 
 
-def as_python(value: Value) -> str:
+def as_python(value: YamlValue) -> str:
     """A scalar as a program writes it: a text stands as it is."""
     if isinstance(value, float) and not math.isfinite(value):
         return f"float('{value}')"
