@@ -30,14 +30,28 @@ DECIMALS = 1000
 
 def parse_input(name: str, node: Node, faults: Faults) -> Input:
     """One input: a literal (a float32 constant), {constant}, {variable} or {draw}."""
-    if not isinstance(node.value, dict):
+    given = node.value
+    if not isinstance(given, dict):
         return Input(name, "constant", _bare(node, faults), "float32")
-    form = next((form for form in ("draw", "constant", "variable") if form in node.value), None)
+    form = next((form for form in ("draw", "constant", "variable") if form in given), None)
     if form is None:
         faults.add(node, f"an input is a number, a list, or has one of: {', '.join(INPUT_FORMS)}")
         return Input(name, "constant", 0.0, "float32")
     faults.keys(node, INPUT_FORMS[form])
-    return _draw(name, node, faults) if form == "draw" else _declared(name, form, node, faults)
+    dtype = parse_dtype(given["dtype"], faults) if "dtype" in given else "float32"
+    variable = form == "variable"
+    trainable = "trainable" not in given or faults.flag(given["trainable"])
+    if form == "draw":
+        value = _draw(name, node, dtype, faults)
+        variable = "variable" in given and faults.flag(given["variable"])
+        if not variable and not trainable:
+            message = "only a variable is trainable or not: add variable: true"
+            faults.add(given["trainable"], message)
+    elif "dtype" in given:
+        value = parse_nested(given[form], dtype, faults)
+    else:
+        value = _bare(given[form], faults)
+    return Input(name, "variable" if variable else "constant", value, dtype, trainable)
 
 
 def _bare(node: Node, faults: Faults) -> Nested:
@@ -56,44 +70,21 @@ def _bare(node: Node, faults: Faults) -> Nested:
     return value
 
 
-def _declared(name: str, form: str, node: Node, faults: Faults) -> Input:
-    mapping = faults.mapping(node)
-    if "dtype" in mapping:
-        dtype = parse_dtype(mapping["dtype"], faults)
-        value = parse_nested(mapping[form], dtype, faults)
-    else:
-        dtype, value = "float32", _bare(mapping[form], faults)
-    trainable = "trainable" not in mapping or faults.flag(mapping["trainable"])
-    return Input(name, "variable" if form == "variable" else "constant", value, dtype, trainable)
-
-
-def _draw(name: str, node: Node, faults: Faults) -> Input:
-    mapping = faults.mapping(node)
-    dtype = parse_dtype(mapping["dtype"], faults) if "dtype" in mapping else "float32"
+def _draw(name: str, node: Node, dtype: str, faults: Faults) -> Nested:
+    given = faults.mapping(node)
     if dtype and dtype not in FLOATS:
-        faults.add(mapping["dtype"], f"a draw is of floats, not of {dtype}")
-    shape = _shape(mapping["draw"], faults)
-    low, high = _range(node, dtype, faults)
-    seed = mapping["seed"].value if "seed" in mapping else 0
-    if not isinstance(seed, int) or isinstance(seed, bool):
-        faults.add(mapping["seed"], "a seed is an integer")
-        seed = 0
-    variable = "variable" in mapping and faults.flag(mapping["variable"])
-    trainable = "trainable" not in mapping or faults.flag(mapping["trainable"])
-    if not variable and not trainable:
-        faults.add(mapping["trainable"], "only a variable is trainable or not: add variable: true")
-    value = drawn(name, shape, low, high, seed)
-    return Input(name, "variable" if variable else "constant", value, dtype, trainable)
-
-
-def _shape(node: Node, faults: Faults) -> tuple[int, ...]:
-    shape = parse_shape(node, faults)
+        faults.add(given["dtype"], f"a draw is of floats, not of {dtype}")
+    shape = parse_shape(given["draw"], faults)
     elements = math.prod(max(size, 1) for size in shape)
     if elements > MAX_ELEMENTS:
-        faults.add(node, f"more than {MAX_ELEMENTS:,} elements")
-        return ()
-    faults.spend(node, elements)
-    return shape
+        faults.add(given["draw"], f"more than {MAX_ELEMENTS:,} elements")
+        return 0.0
+    faults.spend(given["draw"], elements)
+    seed = given["seed"].value if "seed" in given else 0
+    if type(seed) is not int:
+        faults.add(given["seed"], "a seed is an integer")
+        seed = 0
+    return drawn(name, shape, *_range(node, dtype, faults), seed)
 
 
 def _range(node: Node, dtype: str, faults: Faults) -> tuple[float, float]:
