@@ -149,7 +149,7 @@ class _Logs(logging.Handler):
     """What the framework's loggers say during one cell, bounded."""
 
     LOGGERS = ("tensorflow", "absl")
-    MAX_MESSAGES = 100
+    MAX_MESSAGES = 1000
 
     def __init__(self):
         super().__init__(logging.WARNING)

@@ -35,7 +35,7 @@ FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128"
 
 
 @dataclass(frozen=True)
-class Finding:
+class Checked:
     """What was found of one answer: elements compared, perhaps a fault, or why there are none."""
 
     line: int
@@ -51,7 +51,7 @@ class Finding:
 class Numeric:
     """Everything that was found, case by case; `skipped` are the cases without a checked answer."""
 
-    checked: dict[str, list[Finding]] = field(default_factory=dict)
+    checked: dict[str, list[Checked]] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     partly: Counter[str] = field(default_factory=Counter)
     smooth: int = 0
@@ -70,20 +70,17 @@ class Numeric:
     def lines(self, verbose: bool = False) -> Iterator[str]:
         """The counts, for a person; `verbose` names every case that was not checked."""
         answers = [finding for found in self.checked.values() for finding in found]
-        elements = sum(finding.elements for finding in answers)
-        nonzero = sum(finding.nonzero for finding in answers)
-        compared = sum(finding.elements > 0 for finding in answers)
         yield (
-            f"numeric: {len(self.checked)} cases checked ({compared} answers, {elements} elements,"
-            f" {nonzero} of them not zero),"
+            f"numeric: {len(self.checked)} cases checked"
+            f" ({sum(finding.elements > 0 for finding in answers)} answers,"
+            f" {sum(finding.elements for finding in answers)} elements,"
+            f" {sum(finding.nonzero for finding in answers)} of them not zero),"
             f" {len(self.skipped)} not; {self.share:.1%} of those that are smooth"
         )
         for reason, count in self.reasons.most_common():
             yield f"  {count:4} not checked: {reason}"
-            if verbose:
-                yield from (
-                    f"         {case}" for case, why in self.skipped.items() if why == reason
-                )
+            named = (case for case, why in self.skipped.items() if verbose and why == reason)
+            yield from (f"         {case}" for case in named)
         for reason, count in self.partly.most_common():
             yield f"  {count:4} answers of checked cases left out: {reason}"
 
@@ -92,10 +89,17 @@ NOT_APPLICABLE = "not applicable in eager mode"
 ENDED = "the oracle ends in an error"
 REFUSED = "an error is the answer"
 NO_QUERY = "no gradient is asked for"
-INTEGERS = "an integer or string source"
-EMPTY = "an answer without elements"
-OWN = (NOT_APPLICABLE, ENDED, REFUSED, NO_QUERY, INTEGERS, EMPTY)
-NOT_SMOOTH = frozenset({*OWN, *(f"tagged {tag}" for tag in CONVENTIONS)})
+BY_WORKER = ("an integer or string source", "an answer without elements")
+NOT_SMOOTH = frozenset(
+    {
+        NOT_APPLICABLE,
+        ENDED,
+        REFUSED,
+        NO_QUERY,
+        *BY_WORKER,
+        *(f"tagged {tag}" for tag in CONVENTIONS),
+    }
+)
 """Reasons that are the case's own; others are limits of this check, and the share shows them."""
 BEYOND = "beyond the range of its dtype"
 """Why a declared value is not compared: it overflows, and a float64 does not."""
@@ -114,16 +118,12 @@ def check_numerically(
     oracle: where `reference_impl` is looked for first, for a copy of it.
     """
     numeric = Numeric()
-    smooth = []
     for case in cases:
-        tag = next((tag for tag in case.tags if tag in CONVENTIONS), None)
-        if tag:
+        for tag in [tag for tag in case.tags if tag in CONVENTIONS][:1]:
             numeric.skipped[case.id] = f"tagged {tag}"
-        else:
-            smooth.append(case)
-    by_id = {case.id: case for case in smooth}
-    target = Target(**{**vars(DOUBLE), "path": tuple(oracle)})
-    for event in ask(smooth, [target], timeout=TIMEOUT, workers=workers):
+    by_id = {case.id: case for case in cases if case.id not in numeric.skipped}
+    target = replace(DOUBLE, path=tuple(oracle))
+    for event in ask([*by_id.values()], [target], timeout=TIMEOUT, workers=workers):
         if isinstance(event, TargetFailed):
             numeric.faults.append(f"the numeric check does not start: {event.reason}")
         elif isinstance(event, Answered):
@@ -162,16 +162,16 @@ def _why_no_answer(answer: Answer, usual: Answer | None) -> str:
     return REFUSED if refused else NO_QUERY
 
 
-def _findings(warnings: Iterable[str]) -> Iterator[Finding]:
+def _findings(warnings: Iterable[str]) -> Iterator[Checked]:
     """What a worker says, untrusted."""
     for warning in warnings:
         if warning.startswith(PREFIX):
             said = json.loads(warning[len(PREFIX) :])
             if said.pop("direct") or "fault" in said:
-                yield Finding(**said)
+                yield Checked(**said)
 
 
-def _fault(case: Case, lowered: Lowered, finding: Finding) -> str:
+def _fault(case: Case, lowered: Lowered, finding: Checked) -> str:
     where = f"{case.file}:{line_of_file(case, lowered, finding.line)}"
     return (
         f"{where} {case.id}: mathematics contradicts {finding.query} of source {finding.source}"

@@ -220,7 +220,7 @@ def test_it_is_followed(numeric: Numeric, name: str) -> None:
 
 LEFT_OUT = {
     "tagged": (
-        entry(TAPE + "    y = tf.abs(x)\ng = t.gradient(y, x)") + "tags: [kink]\n",
+        entry(TAPE + "    y = tf.abs(x)\ng = t.gradient(y, x)") + "\ntags: [kink]",
         "tagged kink",
     ),
     "a_kink": (
