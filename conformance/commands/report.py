@@ -12,7 +12,7 @@ from conformance.commands.gating import add_known, documented, gate_of
 from conformance.commands.options import add_corpus, corpus_folder, write_output
 from conformance.corpus.cases import load_corpus
 from conformance.report.formats import FORMATS, render
-from conformance.report.of_releases import Release, report_of_releases
+from conformance.report.of_releases import report_of_releases, version_of
 from conformance.report.of_run import report_of_run
 from conformance.targets.versions import version_key
 from conformance.verdicts.changes import (
@@ -71,9 +71,9 @@ def _history(arguments: argparse.Namespace) -> int:
     for record in records:
         if len(record.asked) != 1:
             raise UsageError(f"{record.path}: {HISTORY} takes records of one target each")
-        releases.append((Release(findings_of(record, cases, departures)), side_of(record)))
+        releases.append((findings_of(record, cases, departures), side_of(record)))
     try:
-        releases.sort(key=lambda release: version_key(release[0].version))
+        releases.sort(key=lambda release: version_key(version_of(release[0])))
     except ValueError as error:
         raise UsageError(f"{HISTORY} takes records of targets with a version: {error}") from error
     changes = (changes_between(old, new, departures) for (_, old), (_, new) in pairwise(releases))

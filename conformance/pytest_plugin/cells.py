@@ -176,7 +176,7 @@ class CellItem(pytest.Item):
 
     def _reason(self, finding: Finding) -> str:
         (block,) = blocks_of([finding])
-        told = [finding.standing or "", block.label, *block.shortened(), block.explanation]
+        told = [finding.standing or "", block.label, *block.told(), block.explanation]
         return "; ".join(filter(None, map(printable, told)))
 
     def _told(self, finding: Finding) -> str:

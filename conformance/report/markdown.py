@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from conformance.report.model import TEMPLATES, Block, Report, Section, web
+from conformance.report.model import TEMPLATES, Block, Report, Section, cells_in, web
 from conformance.text import printable
 
 MOST = 900_000
@@ -75,7 +75,7 @@ class _Blocks:
             if self._room > 0:
                 written.append(text)
             else:
-                left += sum(block.cells for block in blocks)
+                left += cells_in(blocks)
             above = head
         return Safe("".join(written)), left
 

@@ -28,8 +28,7 @@ SectionKind: TypeAlias = Literal[
     "counts", "areas", "cases",
 ]  # fmt: skip
 Tone: TypeAlias = "Verdict | ChangeClass | Literal['']"
-"""What gives a thing its colour."""
-
+"""The verdict or the class of a change, which gives a thing its colour."""
 LABELS: Mapping[Verdict, str] = {
     "pass": "pass",
     "fail": "fail",
@@ -65,33 +64,48 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """What is said of one case: of `cells` that came to the same in several modes.
+    """What is said of one case on one target, in the modes in which it came to the same.
 
-    `label` is what a person reads for the verdict, or the class of what changed. `findings` are
-    lines, of which an indented one explains the one before; `note` is the judge's. `cause` says
-    under what the block stands among its neighbours; `reason` and `link` are of the departure that
-    explains it, and `since` is when that began, ended, or was first seen.
+    `kind` is the verdict or the class of the change, `label` what a person reads for it, or for
+    what changed. `findings` are lines that tell the `mismatches`, an indented one explains the one
+    before; `note` is the judge's, `detail` what the run said of a cell without an answer. `facts`
+    changed, and `cause` says between which versions; `since`, `reason` and `link` are of the
+    departure that explains it.
     """
 
     label: str
-    tone: Tone
+    kind: Tone
     case: str
-    where: str
-    cells: int
+    target: str
+    modes: tuple[str, ...]
     title: str = ""
     file: str = ""
     line: int = 0
     sources: tuple[str, ...] = ()
     cause: str = ""
+    mismatches: tuple[Mismatch, ...] = ()
     findings: tuple[str, ...] = ()
     note: str = ""
+    detail: str = ""
     facts: tuple[Fact, ...] = ()
+    since: str = ""
     reason: str = ""
     link: str = ""
-    since: str = ""
     program: str = ""
     show: str = ""
     replay: str = ""
+    standing: Standing | None = None
+    falls_short: bool = False
+    unstable: bool = False
+    compared: int = 0
+    witnesses: tuple[str, ...] = ()
+    seconds: float = 0.0
+    hash: str = ""
+
+    @property
+    def where(self) -> str:
+        """`[tensorflow:eager,graph]`."""
+        return f"[{self.target}:{','.join(self.modes)}]"
 
     @property
     def place(self) -> str:
@@ -105,7 +119,7 @@ class Block:
         link = f" ({self.link})" if self.link else ""
         return ": ".join(filter(None, (self.since, f"{self.reason}{link}".strip())))
 
-    def shortened(self, limit: int | None = None) -> list[str]:
+    def told(self, limit: int | None = None) -> list[str]:
         """The findings, at most `limit` of them and how many more there are, and the note."""
         note = [self.note] if self.note else []
         starts = [i for i, line in enumerate(self.findings) if not line.startswith(" ")]
@@ -160,14 +174,9 @@ class Section:
     brief: bool = True
 
     @property
-    def cells(self) -> int:
-        """How many cells its blocks speak of."""
-        return sum(block.cells for block in self.blocks)
-
-    @property
     def title(self) -> str:
         """`falls short (3 cells)`."""
-        cells = f" ({plural(self.cells, 'cell')})" if self.blocks and self.cells else ""
+        cells = f" ({plural(cells_in(self.blocks), 'cell')})" if self.blocks else ""
         return f"{self.heading}{cells}"
 
 
@@ -181,11 +190,11 @@ class Score:
     """
 
     counts: Mapping[Verdict, int]
-    short: int
-    known: int
-    new: int
-    compared: int
-    seconded: int
+    short: int = 0
+    known: int = 0
+    new: int = 0
+    compared: int = 0
+    seconded: int = 0
 
     @property
     def passed(self) -> int:
@@ -193,14 +202,10 @@ class Score:
         return self.counts.get("pass", 0)
 
     @property
-    def unsupported(self) -> int:
-        """Cells that the target is declared not to support."""
-        return self.counts.get("unsupported", 0)
-
-    @property
     def supported(self) -> int:
         """Cells whose case applies in their mode and needs nothing that the target lacks."""
-        return sum(self.counts.values()) - self.counts.get("not_applicable", 0) - self.unsupported
+        beside = sum(self.counts.get(verdict, 0) for verdict in ("not_applicable", "unsupported"))
+        return sum(self.counts.values()) - beside
 
     @property
     def rate(self) -> float | None:
@@ -218,17 +223,15 @@ class Score:
     @property
     def conformance(self) -> str:
         """`477 of 550 supported cells (86.7 %); 210 unsupported`."""
-        kind = "supported" if self.unsupported else "applicable"
-        cells = plural(self.supported, f"{kind} cell")
-        beside = f"; {self.unsupported} unsupported" if self.unsupported else ""
+        lacking = self.counts.get("unsupported", 0)
+        cells = plural(self.supported, f"{'supported' if lacking else 'applicable'} cell")
+        beside = f"; {lacking} unsupported" if lacking else ""
         return f"{self.passed} of {cells} ({self.share}){beside}"
 
     @property
     def beside(self) -> list[str]:
         """`3 fall short`, `2 known failures`, `1 deviation`: what the rate does not say."""
-        told = [f"{self.short} fall short"]
-        told += [plural(self.known, "known failure")] if self.known else []
-        told += [f"{self.new} short in new cases"] if self.new else []
+        told = [f"{self.short} fall short", *excused(self.known, self.new)]
         return told + [f"{self.counts[v]} {LABELS[v]}" for v in BESIDE if self.counts.get(v)]
 
     @property
@@ -256,85 +259,14 @@ class Subject:
     score: Score | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedCell:
-    """One cell of a run as it was judged; `detail` is what the run said of one without answer."""
-
-    case: str
-    target: str
-    mode: str
-    title: str
-    file: str
-    line: int
-    verdict: Verdict
-    falls_short: bool
-    standing: Standing | None
-    unstable: bool
-    compared: int
-    witnesses: tuple[str, ...]
-    mismatches: tuple[Mismatch, ...]
-    note: str
-    detail: str
-    reason: str
-    link: str
-    seconds: float
-    program: str
-    show: str
-    replay: str
-
-    @property
-    def label(self) -> str:
-        """`fail`, or `known, fail` beside a baseline."""
-        return ", ".join(filter(None, (self.standing, LABELS[self.verdict])))
-
-    @property
-    def findings(self) -> tuple[str, ...]:
-        """What differed and what the judge noted, line by line; an indented line explains."""
-        return (*lines_of(self.mismatches), *([self.note] if self.note else []))
-
-
-@dataclass(frozen=True, slots=True)
-class CellSide:
-    """What one side of a difference told of a cell."""
-
-    target: str
-    version: str
-    outcome: str
-    detail: str
-    program: str
-    expectation: str
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedCell:
-    """One cell that is not what it was; of `mismatches`, `expected` is old and `got` new.
-
-    `mismatch` is the class of what differs, `outcome` or `malformed` where `why` says it.
-    """
-
-    kind: ChangeClass
-    case: str
-    mode: str
-    title: str
-    cause: str
-    mismatch: str
-    why: str
-    mismatches: tuple[Mismatch, ...]
-    since: str
-    reason: str
-    link: str
-    old: CellSide | None
-    new: CellSide | None
-    show: str
-
-
 @dataclass(frozen=True)
 class Report:
     """What is said of a run, a difference or releases.
 
     `word` is the closing word, None where nothing was judged; `beside` is what must be known with
     it (`12 known failures`). `headline` are the sentences of most weight, `reservations` what a
-    reader must know before the word. `facts` are what else is known: seconds, record, command.
+    reader must know before the word. `cells` are all of a run, each by itself, and `changes` all
+    from one version to the next. `all_of_it` is the command that shows everything.
     """
 
     kind: Kind
@@ -346,8 +278,8 @@ class Report:
     headline: tuple[str, ...] = ()
     reservations: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
-    cells: tuple[JudgedCell, ...] = ()
-    changes: tuple[ChangedCell, ...] = ()
+    cells: tuple[Block, ...] = ()
+    changes: tuple[Block, ...] = ()
     command: str = ""
     record: str = ""
     all_of_it: str = ""
@@ -366,6 +298,17 @@ class Report:
     def sections_of(self, *kinds: SectionKind) -> list[Section]:
         """The sections of these kinds, in order."""
         return [section for section in self.sections if section.kind in kinds]
+
+
+def excused(known: int, new: int) -> list[str]:
+    """`12 known failures`, `1 short in new cases`: what a baseline excuses."""
+    told = [plural(known, "known failure")] if known else []
+    return [*told, f"{new} short in new cases"] if new else told
+
+
+def cells_in(blocks: Iterable[Block]) -> int:
+    """How many cells these blocks speak of."""
+    return sum(len(block.modes) for block in blocks)
 
 
 def web(link: str) -> str:

@@ -5,29 +5,21 @@ from __future__ import annotations
 import io
 import os
 import re
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TextIO, TypeAlias
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.color import ColorSystem
 from rich.console import Console
 from rich.style import Style
 from rich.table import Table as Grid
 from rich.text import Text
 
-from conformance.report.model import (
-    Block,
-    Fact,
-    Item,
-    Report,
-    Section,
-    SectionKind,
-    Subject,
-    Table,
-    TableCell,
-)
+from conformance.report import model
+from conformance.report.model import Block, Item, Report, Section, Table
 from conformance.text import printable
 
 ColorChoice: TypeAlias = Literal["auto", "always", "never"]
@@ -38,7 +30,7 @@ BLOCKS = 20
 """How many blocks of one section a summary shows, and how many lines."""
 MISMATCHES = 5
 """How many mismatches of one block a summary shows."""
-SHORT: tuple[SectionKind, ...] = ("known", "better")
+SHORT: tuple[model.SectionKind, ...] = ("known", "better")
 """The sections whose blocks are told in few lines: nothing is to be done."""
 COMMAND = re.compile(r"^(\s*):(?=:)")
 COLOURS: Mapping[str, str] = {
@@ -171,7 +163,7 @@ def _report(report: Report, look: Look, limit: int | None) -> Iterator[str]:
         yield look.paint(report.word, f"bold {COLOURS.get(report.word, 'red')}")
 
 
-def _subject(subject: Subject) -> str:
+def _subject(subject: model.Subject) -> str:
     """`tensorflow 2.21.0: eager, graph (Python 3.11.7)`."""
     role = "" if subject.role == "target" else f"{subject.role}: "
     modes = f": {', '.join(subject.modes)}" if subject.modes else ""
@@ -214,7 +206,7 @@ def _section(section: Section, report: Report, look: Look, limit: int | None) ->
         cause = block.cause
         mismatches = None if limit is None else MISMATCHES
         yield from _block(block, look, mismatches, short=section.kind in SHORT)
-    left = 0 if limit is None else sum(block.cells for block in section.blocks[limit:])
+    left = 0 if limit is None else model.cells_in(section.blocks[limit:])
     if left:
         yield from ["", f"... and {left} more: {report.all_of_it} shows all"]
     for table in section.tables:
@@ -222,7 +214,7 @@ def _section(section: Section, report: Report, look: Look, limit: int | None) ->
 
 
 def _block(block: Block, look: Look, limit: int | None, *, short: bool) -> Iterator[str]:
-    label = look.paint(block.label, f"bold {COLOURS.get(block.tone, '')}")
+    label = look.paint(block.label, f"bold {COLOURS.get(block.kind, '')}")
     indent = " " * (len(block.label) + 2)
     first, *rest = _said(block.case, indent, indent)
     yield f"{label}  {look.paint(first.strip(), 'bold')}"
@@ -231,7 +223,7 @@ def _block(block: Block, look: Look, limit: int | None, *, short: bool) -> Itera
     if not short:
         yield from _said(block.title, "  ") if block.title else ()
         yield from _said(f"({block.place})", "  ", "   ") if block.place else ()
-    findings = block.shortened(limit)
+    findings = block.told(limit)
     for finding in findings[:1] if short else findings:
         indent = "      " if finding.startswith(" ") else "    "
         yield from _said(finding, indent, indent + "  ")
@@ -249,7 +241,7 @@ def block_text(block: Block) -> str:
     return "\n".join(map(no_command, _block(block, Look(), None, short=False)))
 
 
-def _fact(fact: Fact) -> Iterator[str]:
+def _fact(fact: model.Fact) -> Iterator[str]:
     where, old, new = map(printable, (fact.where, fact.old, fact.new))
     line = f"    {where}: {old} -> {new}"
     if columns(line) <= WIDTH:
@@ -274,7 +266,7 @@ def table_lines(table: Table, look: Look) -> Iterator[str]:
     for column in table.columns:
         justify: Literal["right", "left"] = "right" if column.number else "left"
         grid.add_column(Text(printable(column.head)), justify=justify)
-    before: TableCell = ""
+    before: model.TableCell = ""
     for row in table.rows:
         first = "" if row[0] == before else row[0]
         tones = [column.tone for column in table.columns]
@@ -291,7 +283,7 @@ def table_lines(table: Table, look: Look) -> Iterator[str]:
     yield from (line.rstrip() for line in stream.getvalue().splitlines())
 
 
-def _item(cell: TableCell, tone: str) -> Text:
+def _item(cell: model.TableCell, tone: str) -> Text:
     if isinstance(cell, int):
         return Text(str(cell), COLOURS.get(tone, "") if cell else "dim")
     if isinstance(cell, Item):
@@ -325,26 +317,16 @@ def _kept(parts: Sequence[str], indent: str, hanging: str | None = None) -> Iter
 def wrap(text: str, indent: str = "", hanging: str | None = None) -> Iterator[str]:
     """Lines of at most WIDTH columns; the later ones start with `hanging`."""
     hanging = indent if hanging is None else hanging
-    line, start = "", indent
-    if columns(text) + columns(indent) <= WIDTH:
-        line, text = text, ""
-    for word in _breakable(text, WIDTH - max(columns(indent), columns(hanging))):
-        longer = f"{line} {word}" if line else word
-        if line and columns(start + longer) > WIDTH:
-            yield (start + line).replace(KEPT, " ")
-            line, start = word, hanging
-        else:
-            line = longer
-    yield (start + line).rstrip().replace(KEPT, " ")
+    for position, line in enumerate(_broken(text, WIDTH - max(len(indent), len(hanging)))):
+        yield ((hanging if position else indent) + line).rstrip().replace(KEPT, " ")
 
 
-def _breakable(text: str, width: int) -> Iterator[str]:
-    for word in text.split(" ") if text else ():
-        while columns(word) > width:
-            head = _fitting(word, width)
-            yield head
-            word = word[len(head) :]
-        yield word
+def _broken(text: str, width: int) -> Sequence[str]:
+    if columns(text) <= width:
+        return [text]
+    if text.isascii():
+        return textwrap.wrap(text, width, break_on_hyphens=False)
+    return [line.plain for line in Text(text).wrap(Console(), width)]
 
 
 def columns(text: str) -> int:
@@ -356,13 +338,4 @@ def cut(text: str, width: int) -> str:
     """The text in at most `width` columns, with `...` for what is left out at its end."""
     if columns(text) <= width:
         return text
-    return _fitting(text, max(width - 3, 0)) + "..."[:width]
-
-
-def _fitting(text: str, width: int) -> str:
-    taken = 0
-    for position, character in enumerate(text):
-        taken += columns(character)
-        if taken > width:
-            return text[: max(position, 1)]
-    return text
+    return set_cell_size(text, max(width - 3, 0)) + "..."[:width]

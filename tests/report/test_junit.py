@@ -21,7 +21,7 @@ def read(report):
 def test_there_is_one_testcase_for_each_cell_and_they_are_counted(name):
     report, root = RUNS[name], read(RUNS[name])
     names = [f"{case.get('classname')}/{case.get('name')}" for case in root.iter("testcase")]
-    assert names == [f"{cell.case} [{cell.target}:{cell.mode}]" for cell in report.cells]
+    assert names == [f"{cell.case} {cell.where}" for cell in report.cells]
     for element in (root, *root.iter("testsuite")):
         found = Counter(child.tag for case in element.iter("testcase") for child in case)
         assert int(element.get("tests")) == len(list(element.iter("testcase")))
@@ -35,7 +35,7 @@ def test_each_cell_keeps_our_word(name):
     report, root = RUNS[name], read(RUNS[name])
     for case, cell in zip(root.iter("testcase"), report.cells, strict=True):
         told = [child.get("message").split(":")[0] for child in case]
-        assert told == ([] if cell.verdict == "pass" else [cell.label])
+        assert told == ([] if cell.kind == "pass" else [cell.label])
 
 
 def test_a_shortfall_tells_where_what_and_how_to_see_it_again():

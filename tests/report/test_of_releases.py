@@ -9,7 +9,7 @@ from conformance.corpus.language.case import ExpectedNone, Place
 from conformance.corpus.language.lowering import lower
 from conformance.report.formats import render
 from conformance.report.model import Report
-from conformance.report.of_releases import Release, report_of_releases
+from conformance.report.of_releases import report_of_releases
 from conformance.verdicts.changes import changes_between, side_of
 from conformance.verdicts.departures import Departure, Departures
 from conformance.verdicts.findings import findings_of
@@ -54,7 +54,7 @@ def record(version: str, given: tuple, *, complete: bool) -> Record:
 
 def report(answers=ANSWERS, *departures: Departures, complete: bool = True) -> Report:
     records = [record(version, given, complete=complete) for version, given in answers.items()]
-    releases = [Release(findings_of(one, CASES, departures)) for one in records]
+    releases = [findings_of(one, CASES, departures) for one in records]
     changes = (changes_between(*map(side_of, pair), departures) for pair in pairwise(records))
     return report_of_releases(releases, changes, {case.id: case for case in CASES})
 
