@@ -81,7 +81,7 @@ def test_a_cell_is_an_item(run: Runner) -> None:
         "fail  basics/squares/square",
         "  [./tape.py:eager]",
         "zero: g: got 0.0, expected 6.0",
-        "difference 6, bound 1.14e-05; relative errors from 1.9e-06 are caught here",
+        "difference 6, bound 1.14e-05; relative errors from 1.9e-06 are caught",
         "gradconf show basics/squares/square --as-python",
         "gradconf run ./tape.py:eager basics/squares/square --corpus",
     ):
