@@ -41,34 +41,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Without arguments it is the whole program: it takes the process's words, streams and signals.
     With them it leaves the process as it was.
     """
-    if arguments is not None:
-        return _answered(arguments, is_program=False)
-    make_lasting()
-    return _answered(sys.argv[1:], is_program=True)
-
-
-def _answered(words: Sequence[str], *, is_program: bool) -> int:
+    if arguments is None:
+        make_lasting()
+    words = sys.argv[1:] if arguments is None else arguments
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help())
         return 0 if words else EXIT_CODES["usage"]
     if words[0] in ("-V", "--version"):
         print(f"gradconf {__version__}")
         return 0
-    if words[0] not in COMMANDS:
-        return _refused([f"no command '{words[0]}'{suggest(words[0], COMMANDS)}"])
-    with INTERRUPTION.heard(to_the_end=is_program):
-        return _obeyed(words, is_program=is_program)
+    with INTERRUPTION.heard(to_the_end=arguments is None):
+        return _obeyed(words, is_program=arguments is None)
 
 
 def _obeyed(words: Sequence[str], *, is_program: bool) -> int:
     try:
         parser, run = parser_of(words[0])
-        arguments = parser.parse_intermixed_args(words[1:])
-        arguments.command = tuple(words)
-        code = run(arguments)
+        given = parser.parse_intermixed_args(words[1:])
+        given.command = tuple(words)
+        code = run(given)
         sys.stdout.flush()
     except UsageError as error:
-        return _refused(str(error).splitlines())
+        return _refused(error)
     except OSError as error:  # the machine's fault, such as a full disk
         print(f"gradconf: {error}", "untrustworthy", sep="\n", file=sys.stderr)
         if is_program:
@@ -82,6 +76,8 @@ def _obeyed(words: Sequence[str], *, is_program: bool) -> int:
 
 def parser_of(name: str) -> tuple[Parser, Callable[[argparse.Namespace], int]]:
     """The parser of a command's words, and what runs it; only its own module is imported."""
+    if name not in COMMANDS:
+        raise UsageError(f"no command '{name}'{suggest(name, COMMANDS)}")
     module = importlib.import_module(f"conformance.commands.{COMMANDS[name].module}")
     run = getattr(module, f"run_{name}")
     parser = Parser(prog=f"gradconf {name}", description=run.__doc__)
@@ -103,11 +99,12 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(f"{message}{hint}; see {self.prog} --help")
 
 
-def _refused(lines: Sequence[str]) -> int:
-    for line in lines:
-        print(f"gradconf: {printable(line)}", file=sys.stderr)
-    print("usage", file=sys.stderr)
-    return EXIT_CODES["usage"]
+def _refused(error: UsageError) -> int:
+    """Say why a command ended early: a wrong usage on standard error, other ends as a report."""
+    lead, stream = ("gradconf: ", sys.stderr) if error.word == "usage" else ("", sys.stdout)
+    lines = [f"{lead}{printable(line)}" for line in str(error).splitlines()]
+    print(*lines, error.word, sep="\n", file=stream)
+    return EXIT_CODES[error.word]
 
 
 def _help() -> str:

@@ -21,3 +21,5 @@ EXIT_CODES: Mapping[Word, int] = {
 
 class UsageError(Exception):
     """What a user wrote cannot be obeyed; the message says what to write instead, one line each."""
+
+    word: Word = "usage"

@@ -16,7 +16,6 @@ from conformance.commands.options import (
     add_corpus,
     add_limits,
     corpus_folder,
-    ended,
     limits_of,
     positive,
     say,
@@ -24,7 +23,7 @@ from conformance.commands.options import (
 from conformance.places import data_folder
 from conformance.report.text import WIDTH, cut
 from conformance.targets.releases import releases_between
-from conformance.targets.specification import Target, TargetError, parse_target
+from conformance.targets.specification import Target, parse_target
 from conformance.targets.versions import version_key
 from conformance.text import printable
 from conformance.verdicts.bisection import Turn, Versions, bisect
@@ -56,10 +55,7 @@ def run_bisect(arguments: argparse.Namespace) -> int:
     versions = Versions(
         case, ends[0], arguments.timeout, _records(arguments), say, limits_of(arguments)
     )
-    try:
-        old, new = versions.answers(good), versions.answers(bad)
-    except TargetError as error:
-        return ended("no_target", error)
+    old, new = versions.answers(good), versions.answers(bad)
     for version in (good, bad):
         if versions.is_unstable(version):
             raise UsageError(f"{version} gives another answer each time: nothing can be found")

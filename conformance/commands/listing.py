@@ -6,9 +6,9 @@ import argparse
 from importlib import metadata
 
 from conformance.closing import UsageError
-from conformance.commands.options import add_selection, corpus_folder, ended, selection_of
+from conformance.commands.options import add_selection, corpus_folder, selection_of
 from conformance.corpus.index import summaries
-from conformance.corpus.selection import NothingSelected, select
+from conformance.corpus.selection import select
 from conformance.places import data_folder
 from conformance.text import printable
 
@@ -25,10 +25,7 @@ def list_options(parser: argparse.ArgumentParser) -> None:
 def run_list(arguments: argparse.Namespace) -> int:
     """List cases: id and title, or ids alone for other programs."""
     folder = corpus_folder(arguments) or data_folder("cases")
-    try:
-        chosen = select(summaries(folder), selection_of(arguments, arguments.words))
-    except NothingSelected as nothing:
-        return ended("nothing_ran", nothing)
+    chosen = select(summaries(folder), selection_of(arguments, arguments.words))
     for case in chosen:
         print(case.id if arguments.ids else f"{case.id}\n    {case.title}")
     if not arguments.ids:

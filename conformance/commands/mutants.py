@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-from conformance.closing import UsageError, Word
+from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.commands.options import (
     add_selection,
     corpus_folder,
-    ended,
     output_path,
     positive,
     selection_of,
@@ -22,7 +21,7 @@ from conformance.commands.options import (
 )
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
-from conformance.corpus.selection import NothingSelected, select
+from conformance.corpus.selection import select
 from conformance.suite.mutation import Mutant, control, load_mutants, make
 from conformance.suite.mutation_run import MutationRun, Tally, null_targets
 from conformance.text import suggest
@@ -44,18 +43,15 @@ def run_mutants(arguments: argparse.Namespace) -> int:
     if arguments.output:
         output_path(arguments.output)  # refused before anything is asked
     found = _Found(_chosen(load_mutants(), arguments.mutants))
-    try:
-        cases = select(load_corpus(corpus_folder(arguments)), selection_of(arguments, ()))
-    except NothingSelected as nothing:
-        print(nothing)
-        found.mutants = ()
+    cases = select(load_corpus(corpus_folder(arguments)), selection_of(arguments, ()))
     if found.mutants:
         with tempfile.TemporaryDirectory(prefix="gradconf-mutants-") as workshop:
             for line in _lines(found, cases, Path(workshop), arguments):
                 print(line, flush=True)
     if arguments.output:
         write_output(json.dumps(_document(found), indent=1) + "\n", arguments.output)
-    return ended(found.word)
+    print(found.word)
+    return EXIT_CODES[found.word]
 
 
 def _chosen(mutants: Sequence[Mutant], names: Sequence[str]) -> Sequence[Mutant]:

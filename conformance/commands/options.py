@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from conformance.closing import EXIT_CODES, UsageError, Word
+from conformance.closing import UsageError
 from conformance.corpus.selection import Selection
 from conformance.drivers import Limits
 from conformance.files import write_whole
@@ -19,19 +19,8 @@ from conformance.text import printable
 
 def say(line: str) -> None:
     """Tell of what takes long, where no report is disturbed."""
-    print(_shown(line), file=sys.stderr)
-
-
-def ended(word: Word, why: object = "") -> int:
-    """Say the closing word, and before it why nothing ran; its exit code."""
-    print(*([_shown(why)] if why else []), word, sep="\n")
-    return EXIT_CODES[word]
-
-
-def _shown(text: object) -> str:
-    """Text of strangers, with its indentation and lines, but no control characters."""
-    lines = str(text).splitlines()
-    return "\n".join(line[: len(line) - len(line.lstrip(" "))] + printable(line) for line in lines)
+    indent = line[: len(line) - len(line.lstrip())]
+    print(indent + printable(line), file=sys.stderr)
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:

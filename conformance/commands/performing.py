@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from conformance.asking.ask import ask, with_oracle
-from conformance.asking.events import Answered, Cell, Event, TargetReady
+from conformance.asking.events import Answered, Event, TargetReady
 from conformance.asking.record import RecordError
 from conformance.asking.record_writer import RecordWriter
 from conformance.asking.worker import TargetChanged
@@ -42,14 +43,14 @@ def perform(
     progress: Progress,
     writer: RecordWriter | None,
 ) -> None:
-    """Run the cells, and leave what came of it in the reviewer's results and the record.
+    """Run the cells, and leave what came of it in the reviewer's findings and the record.
 
     `kept` are events of an earlier run, which the writer has already. A run whose record cannot be
     written ends there, and says so.
     """
     started = time.monotonic()
-    results = reviewer.findings
-    events = _events(plan, kept, results)
+    findings = reviewer.findings
+    events = _events(plan, kept, findings)
     try:
         for number, event in enumerate(INTERRUPTION.between(events)):
             if writer and number >= len(kept):
@@ -57,25 +58,25 @@ def perform(
             if isinstance(event, TargetReady) and plan.limits.confined:
                 _say_unconfined(event)
             progress.event(event)
-            for judged in reviewer.add(event):
-                progress.found(judged)
-                if plan.fail_fast and judged.falls_short:
-                    results.reason = "fail-fast"
-            if results.reason:
+            for finding in reviewer.add(event):
+                progress.found(finding)
+                if plan.fail_fast and finding.falls_short:
+                    findings.reason = "fail-fast"
+            if findings.reason:
                 break
         else:
-            results.complete = True
+            findings.complete = True
     except KeyboardInterrupt:
-        results.reason = "interrupted"
+        findings.reason = "interrupted"
     except (RecordError, TargetChanged) as error:
-        results.reason = str(error)
+        findings.reason = str(error)
     finally:
         events.close()
         list(reviewer.finish())
-        results.seconds = time.monotonic() - started
+        findings.seconds = time.monotonic() - started
         progress.close()
         if writer:
-            _finish(writer, results)
+            _finish(writer, findings)
 
 
 def _say_unconfined(ready: TargetReady) -> None:
@@ -85,43 +86,26 @@ def _say_unconfined(ready: TargetReady) -> None:
         say(f"{ready.target} is not confined: this platform has nothing for it (see docs/trust.md)")
 
 
-def _finish(writer: RecordWriter, results: Findings) -> None:
+def _finish(writer: RecordWriter, findings: Findings) -> None:
     try:
-        writer.finish(complete=results.complete, reason=results.reason, seconds=results.seconds)
+        writer.finish(complete=findings.complete, reason=findings.reason, seconds=findings.seconds)
     except RecordError as error:
-        results.complete, results.reason = False, results.reason or str(error)
+        findings.complete, findings.reason = False, findings.reason or str(error)
 
 
-def _events(plan: Plan, kept: Sequence[Event], results: Findings) -> Generator[Event]:
-    """What is known, what is asked, and what is asked again once all has been judged."""
+def _events(plan: Plan, kept: Sequence[Event], findings: Findings) -> Generator[Event]:
+    """What is known, what is asked, and what is asked again once all has been judged.
+
+    What may be unstable is asked every time in a process that is new.
+    """
+    first: dict[str, Any] = {}
+    options = partial(ask, plan.cases, timeout=plan.timeout, workers=plan.workers)
+    asked = partial(options, limits=plan.limits, first=first)
     yield from kept
     answered = {event.cell for event in kept if isinstance(event, Answered)}
-    first: dict[str, Any] = {}
-    yield from ask(
-        plan.cases,
-        with_oracle(plan.targets),
-        timeout=plan.timeout,
-        workers=plan.workers,
-        wanted=lambda cell: cell not in answered,
-        limits=plan.limits,
-        first=first,
-    )
-    if plan.repeat:
-        yield from _repetitions(plan, suspects(results), first)
-
-
-def _repetitions(plan: Plan, cells: Container[Cell], first: dict[str, Any]) -> Generator[Answered]:
-    """Ask each of these cells again, every time in a process that is new."""
+    yield from asked(with_oracle(plan.targets), wanted=lambda cell: cell not in answered)
+    doubtful = suspects(findings) if plan.repeat else ()
     for number in range(1, plan.repeat + 1):
-        again = ask(
-            plan.cases,
-            plan.targets,
-            timeout=plan.timeout,
-            workers=plan.workers,
-            wanted=cells.__contains__,
-            limits=plan.limits,
-            first=first,
-        )
-        for event in again:
+        for event in asked(plan.targets, wanted=doubtful.__contains__):
             if isinstance(event, Answered):
                 yield replace(event, repeat=number)

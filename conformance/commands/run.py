@@ -21,7 +21,6 @@ from conformance.commands.options import (
     add_limits,
     add_selection,
     corpus_folder,
-    ended,
     limits_of,
     output_path,
     positive,
@@ -38,7 +37,7 @@ from conformance.report.of_run import report_of_run
 from conformance.report.progress import Progress
 from conformance.report.text import print_report
 from conformance.targets.environments import provisioned
-from conformance.targets.specification import Target, TargetError, names_target, parse_targets
+from conformance.targets.specification import Target, names_target, parse_targets
 from conformance.verdicts.changes import changes_between_versions
 from conformance.verdicts.findings import Findings, Reviewer
 
@@ -97,28 +96,22 @@ def run_run(arguments: argparse.Namespace) -> int:
     words = words_by_kind(arguments.words, listed, names_target)
     targets = parse_targets(words.targets or ["tensorflow"], arguments.python)
     for word, meant in words.unknown.items():
-        return ended("nothing_ran", f"no case matches '{word}'{meant}")
+        raise NothingSelected(f"no case matches '{word}'{meant}")
     selection = selection_of(arguments, words.cases)
-    try:
-        ids = {case.id for case in select(listed, selection)}
-    except NothingSelected as nothing:
-        return ended("nothing_ran", nothing)
+    ids = {case.id for case in select(listed, selection)}
     cases = load_corpus(folder)
     chosen = [case for case in cases if case.id in ids]
     shard = arguments.shard
     part = part_of(chosen, shard, _durations(arguments)) if shard else chosen
     if not part:
-        return ended("nothing_ran", f"shard {shard} of {len(chosen)} cases has none")
+        raise NothingSelected(f"shard {shard} of {len(chosen)} cases has none")
     narrowed = bool(shard) or not selection.everything
     if arguments.update_baseline and narrowed:
         raise UsageError("--update-baseline writes what the whole corpus shows: select no cases")
     labels = [target.label for target in targets]
     gate = gate_of(arguments, cases, labels, updates=arguments.update_baseline)
     deviations = documented(arguments, cases, labels)
-    try:
-        targets = [provisioned(target, say) for target in targets]
-    except TargetError as error:
-        return ended("no_target", str(error))
+    targets = [provisioned(target, say) for target in targets]
     results = Findings({target.label: target.modes for target in targets}, arguments.command, gate)
     plan = Plan(
         part,

@@ -24,8 +24,10 @@ MAX_NESTING = 50
 _OPERATORS = ("and", "or", "not", "(", ")")
 
 
-class NothingSelected(Exception):
+class NothingSelected(UsageError):
     """The selection matches no case; the message names the nearest ids."""
+
+    word = "nothing_ran"
 
 
 @dataclass(frozen=True)

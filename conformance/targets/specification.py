@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.closing import UsageError
+from conformance.closing import UsageError, Word
 from conformance.corpus.language.case import MODES
 from conformance.text import did_you_mean, suggest
 
@@ -20,7 +20,15 @@ DEFAULT_MODES = {"tensorflow": ("eager", "graph", "xla")}
 
 
 class TargetError(UsageError):
-    """A target that cannot be asked; the message says what to write instead."""
+    """A target that cannot be asked; the message says why."""
+
+    word: Word = "no_target"
+
+
+class MisspeltTarget(TargetError):
+    """A word that names no target; the message says what to write instead."""
+
+    word = "usage"
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,7 @@ def parse_target(text: str, python: str | None = None) -> Target:
     target = _located(body, text)
     chosen = modes or DEFAULT_MODES.get(body, ("eager",))
     if target.is_reference and chosen != ("eager",):
-        raise TargetError("the reference implementation has one mode: eager")
+        raise MisspeltTarget("the reference implementation has one mode: eager")
     if version:
         target = replace(target, label=f"{body}=={version}", version=version)
     own_python = None if target.is_reference else python
@@ -81,7 +89,7 @@ def parse_targets(words: Sequence[str], python: str | None = None) -> list[Targe
     """The targets that words name, each of them once; raises TargetError."""
     targets = [parse_target(word, python) for word in words]
     if len({target.label for target in targets}) < len(targets):
-        raise TargetError(
+        raise MisspeltTarget(
             "a target is named twice: write its modes together, tensorflow:eager,graph"
         )
     return targets
@@ -98,12 +106,12 @@ def _split_modes(text: str) -> tuple[str, tuple[str, ...]]:
     words = tuple(last.split(","))
     if colon and all(word in MODES for word in words):
         if len(set(words)) < len(words):
-            raise TargetError(f"'{text}' names a mode twice")
+            raise MisspeltTarget(f"'{text}' names a mode twice")
         return body, tuple(mode for mode in MODES if mode in words)
     looks_like_modes = body in NAMED or body.endswith(".py") or "==" in body or "," in last
     if colon and looks_like_modes and not body.endswith(".py"):
         unknown = next(word for word in words if word not in MODES)
-        raise TargetError(f"'{text}': no mode named '{unknown}'{suggest(unknown, MODES)}")
+        raise MisspeltTarget(f"'{text}': no mode named '{unknown}'{suggest(unknown, MODES)}")
     return text, ()
 
 
@@ -111,15 +119,15 @@ def _split_version(body: str, text: str) -> tuple[str, str | None]:
     """What a version is asked of, and the version written as X.Y.Z or X.Y.ZrcN."""
     name, asked, written = body.partition("==")
     if not name:
-        raise TargetError(f"'{text}' names no target: write NAME[==VERSION][:MODE,MODE]")
+        raise MisspeltTarget(f"'{text}' names no target: write NAME[==VERSION][:MODE,MODE]")
     if not asked or _is_file_name(body.partition(":")[0]):
         return body, None
     if name != "tensorflow":
         meant = did_you_mean(name, NAMED, cutoff=0.75)
-        raise TargetError(f"'{text}': only tensorflow is asked for by version{meant}")
+        raise MisspeltTarget(f"'{text}': only tensorflow is asked for by version{meant}")
     version = RELEASE.fullmatch(written)
     if not version:
-        raise TargetError(f"'{text}': '{written}' is no version such as 2.15.1")
+        raise MisspeltTarget(f"'{text}': '{written}' is no version such as 2.15.1")
     major, minor, patch, candidate = (int(part) if part else 0 for part in version.groups())
     return name, f"{major}.{minor}.{patch}" + (f"rc{candidate}" if version[4] else "")
 
@@ -129,15 +137,15 @@ def _located(body: str, text: str) -> Target:
         return Target(body, NAMED[body], ())
     path, colon, attribute = body.partition(":")
     if _is_file_name(path) and not _is_file(path):
-        raise TargetError(f"'{text}': no file {path}")
+        raise MisspeltTarget(f"'{text}': no file {path}")
     if colon and not _is_dotted(attribute):
-        raise TargetError(f"'{text}': '{attribute}' is no attribute such as package.tape")
+        raise MisspeltTarget(f"'{text}': '{attribute}' is no attribute such as package.tape")
     if _is_file_name(path):
         return Target(body, str(Path(path).resolve()), (), attribute)
     if not _is_dotted(path):
-        raise TargetError(f"'{text}' is neither a target's name, nor a module, nor a .py file")
+        raise MisspeltTarget(f"'{text}' is neither a target's name, nor a module, nor a .py file")
     if "." not in path and did_you_mean(path, NAMED, cutoff=0.75):
-        raise TargetError(f"no target named '{path}'{did_you_mean(path, NAMED, cutoff=0.75)}")
+        raise MisspeltTarget(f"no target named '{path}'{did_you_mean(path, NAMED, cutoff=0.75)}")
     return Target(body, path, (), attribute)
 
 
