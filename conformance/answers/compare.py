@@ -326,14 +326,15 @@ def compare_value(
     name: str = "",
     oracle: Value | None = None,
     dtypes: frozenset[str] | None = None,
+    exact: bool = False,
 ) -> Facts:
     """Compare one value with what it must be; `oracle` and `dtypes` are as in Declared.
 
     A tensor without dtype takes the dtype that `oracle` has at the same place; a Python scalar is
-    then compared by value. Errors: NothingCompared, and LiteralError where the expectation itself
-    is at fault.
+    then compared by value. Where it is `exact`, a Python bool or str is no tensor. Errors:
+    NothingCompared, and LiteralError where the expectation itself is at fault.
     """
-    walk = _ValueWalk(name, bounds, dtypes)
+    walk = _ValueWalk(name, bounds, dtypes, exact)
     walk.visit(expected, got, oracle, "")
     if not walk.compared:
         raise NothingCompared(f"no fact of {name or 'a value'} was compared")
@@ -347,6 +348,7 @@ class _ValueWalk:
     observed_name: str
     bounds: Bounds
     dtypes: frozenset[str] | None
+    exact: bool = False
     compared: int = 0
     mismatches: list[Mismatch] = field(default_factory=list)
 
@@ -394,7 +396,7 @@ class _ValueWalk:
         """One option must hold; otherwise the closest is reported."""
         trials = []
         for option in expected.options:
-            trial = _ValueWalk(self.observed_name, self.bounds, self.dtypes)
+            trial = _ValueWalk(self.observed_name, self.bounds, self.dtypes, self.exact)
             trial.visit(option, got, told, path)
             trials.append(trial)
         if not trials:
@@ -493,7 +495,7 @@ class _ValueWalk:
         if not isinstance(got, Tensor):
             self.other(expected, got, path)
             return
-        due = due_for(expected, got, told, self.dtypes)
+        due = due_for(expected, got, told, self.dtypes, self.exact)
         if not self.fact(due.holds, "dtype", path, due.text, got.dtype, due.note):
             return
         shapes = [str(array.shape) for array in (due.array, got.array)]

@@ -45,12 +45,13 @@ def due_for(
     got: Tensor,
     told: Value | None,
     dtypes: frozenset[str] | None,
+    exact: bool = False,
 ) -> Due:
     """The array that is due where `got` was answered and the oracle says `told`.
 
     0. A departure's `Python float` is a Python float and nothing else; so for the other types.
     1. A declared dtype is exact: a Python number, which has none, is not of that dtype; a Python
-       bool or str is, because there is only one dtype that it can be.
+       bool or str is, because there is only one dtype that it can be, unless it is `exact`.
     2. The oracle's dtype is exact for a tensor; a Python scalar is then compared by value.
     3. With neither, the target's dtype must be of the literal's family and, unless `dtypes` is
        None, be one of `dtypes` or TensorFlow's own choice. A Python scalar is compared by value.
@@ -66,7 +67,7 @@ def due_for(
     array = array_of(expected.value, dtype, expected.shape)
     if expected.dtype:
         is_only = got.is_python and dtype in ("bool", "string") and got.family == dtype
-        return Due(array, dtype, is_only or got.dtype == dtype, dtype)
+        return Due(array, dtype, (is_only and not exact) or got.dtype == dtype, dtype)
     if not got.is_python:
         return Due(array, dtype, got.dtype == dtype, dtype, "the dtype is the oracle's")
     return Due(array, dtype, _rank(got.family) == _rank(family(dtype)), dtype)

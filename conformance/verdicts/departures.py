@@ -100,7 +100,12 @@ class Departure:
         dtypes = dtypes_named(case) if evidence.oracle else None
         return not any(
             compare_value(
-                expected, told[name], evidence.bounds, oracle=oracle.get(name), dtypes=dtypes
+                expected,
+                told[name],
+                evidence.bounds,
+                oracle=oracle.get(name),
+                dtypes=dtypes,
+                exact=self.kind == "known",
             ).mismatches
             for name, expected in self.answer.items()
             if name in told

@@ -9,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.answers.answer import Answer
-from conformance.verdicts.changes import CLASSES, changes_between, changes_between_versions
+from conformance.asking.events import Answered, Cell
+from conformance.corpus.language.loader import load_text
+from conformance.corpus.language.lowering import lower
+from conformance.verdicts.changes import (
+    CLASSES,
+    changes_between,
+    changes_between_versions,
+    suspects,
+)
 from conformance.verdicts.departures import Departures
+from conformance.verdicts.findings import Findings, Reviewer
 from tests.answers.strategies import UNHURRIED
 from tests.answers.wire import NONE, answered, tensor
 from tests.report.making import LOST, RIGHT, WRONG, results_from
@@ -18,6 +27,7 @@ from tests.verdicts.making import departure
 from tests.verdicts.making_sides import ABOUT, CASE, cell, changes, kind, side
 
 OLDER = {**ABOUT, "version": "2.8.4"}
+TWO = answered(y=tensor(2.0))
 OLD, NEW = side(cell(1.0)), side(cell(2.0))
 
 
@@ -431,3 +441,38 @@ def test_the_repetitions_of_a_run_tell_what_is_unstable():
         results.repeats = repeats
         (found,) = changes_between_versions(results)
         assert [change.kind for change in found.changes] == [expected]
+
+
+# ----- what is asked again -----
+
+
+def test_what_does_not_plainly_pass_and_what_versions_answer_otherwise_is_asked_again():
+    labels = ["tensorflow==2.8.4", "tensorflow==2.21.0"]
+    same = {"right": RIGHT, "wrong": WRONG, "lost": RIGHT}
+    findings = results_from({labels[0]: same, labels[1]: {**same, "lost": LOST}}, modes=("eager",))
+    found = suspects(findings)
+    due = {(label, f"math/sq/{name}") for label in labels for name in ("wrong", "lost")}
+    assert {(suspect.target, suspect.case) for suspect in found} == due
+    first = min(found, key=str)
+    findings.repeats[first] = []
+    assert suspects(findings) == found - {first}
+
+
+def test_what_may_be_answered_in_several_ways_is_asked_again():
+    text = """\
+introduction: A choice.
+cases:
+  choice:
+    title: Two answers
+    source: guide/autodiff
+    inputs: {x: 1.0}
+    run: |
+      y = x * 2.0
+    expect: {y: {any_of: [2.0, null]}}
+"""
+    cases = load_text(text, "area/topic", "cases/area/topic.yaml")
+    findings = Findings({"reference": ("eager",)})
+    reviewer = Reviewer(findings, cases, [])
+    told = Answered(Cell(cases[0].id, "reference", "eager"), lower(cases[0]).hash, TWO)
+    assert [finding.verdict for finding in reviewer.add(told)] == ["pass"]
+    assert suspects(findings) == {told.cell}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from conformance.answers.answer import Answer
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, TargetReady
 from conformance.corpus.language.loader import load_text
@@ -75,3 +76,29 @@ def test_observations_are_kept_where_they_are_compared_later(
         list(reviewer.add(event))
     assert {found.verdict for found in results.everything} == {"pass"}
     assert {bool(found.answer.observations) for found in results.everything} == {compared}
+
+
+def test_a_cell_that_answered_otherwise_when_asked_again_is_unstable(
+    oracle: list[Answered],
+) -> None:
+    findings = Findings({TAPE: ("eager",)})
+    reviewer = Reviewer(findings, CASES, [])
+    first, *others = of_tape(oracle)
+    again = replace(first, answer=Answer("crash", detail="ended by signal SIGSEGV"), repeat=1)
+    steady = [replace(event, repeat=1) for event in others]
+    for event in [*oracle, first, *others, again, *steady]:
+        list(reviewer.add(event))
+    list(reviewer.finish())
+    assert [finding.unstable for finding in findings.cells] == [True, *[False] * len(others)]
+
+
+def test_an_oracle_that_its_cases_contradict_makes_a_run_untrustworthy(
+    oracle: list[Answered],
+) -> None:
+    findings = Findings({TAPE: ("eager",)}, complete=True)
+    reviewer = Reviewer(findings, CASES, [])
+    wrong = replace(oracle[0], answer=Answer("timeout"))
+    for event in [wrong, *oracle[1:], *of_tape(oracle)]:
+        list(reviewer.add(event))
+    assert [finding.cell for finding in findings.oracle_faults] == [wrong.cell]
+    assert findings.word == "untrustworthy"

@@ -23,7 +23,7 @@ from conformance.answers.values import (
     Value,
 )
 from conformance.asking.events import Answered, Cell, TargetReady
-from conformance.corpus.language.case import Case
+from conformance.corpus.language.case import Case, ExpectedTensor
 from conformance.corpus.language.loader import load_text
 from conformance.corpus.language.lowering import lower
 from conformance.verdicts.departure_file import read_departures, write_departures
@@ -212,6 +212,12 @@ def test_an_entry_names_the_version_that_was_seen() -> None:
     assert entry.last_seen == f"{DAY}, version 2.21.0"
 
 
+def test_an_entry_whose_answer_no_dtype_can_hold_is_worse() -> None:
+    (entry,) = known(WRONG).entries
+    entry = replace(entry, answer={"g": ExpectedTensor((1e39, 1.0), "float32")})
+    assert standing(of(WRONG, replace(known(WRONG), entries=(entry,)))) == "worse"
+
+
 # ----- any change of any known failure -----
 
 CASES = load_text(
@@ -356,7 +362,10 @@ def changed_numbers(draw: st.DrawFn, value: Tensor) -> Tensor:
             array[at] = array[at] * factor
     else:
         array[at] += 1
+    python = {"bool": "Python bool", "string": "Python str", "float32": "Python float"}
     others = [Tensor(array, value.dtype), Tensor(value.array[..., None], value.dtype)]
+    if value.dtype in python and value.array.shape == ():
+        others.append(Tensor(value.array, python[value.dtype]))
     if value.dtype in ("float32", "int32"):
         others.append(Tensor(value.array.astype(np.float64), "float64"))
     return draw(st.sampled_from(others))
