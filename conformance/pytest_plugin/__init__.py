@@ -25,6 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--baseline": {"metavar": "FILE"},
         "--strict-new": {"action": "store_true"},
         "--deviations": {"metavar": "LIST"},
+        "--no-confine": {"action": "store_true"},
     }
     for name, given in options.items():
         same = name.replace("cell-", "")

@@ -21,6 +21,7 @@ from conformance.corpus.cases import CORPUS_VERSION, load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.loader import load_file
+from conformance.drivers import Limits
 from conformance.places import data_folder
 from conformance.report.of_run import blocks_of
 from conformance.report.text import block_text
@@ -55,6 +56,7 @@ class Cells:
         said = {"--corpus": given.corpus, "--python": given.python}
         self.command = [word for pair in said.items() if pair[1] for word in pair]
         self._timeout = float(given.cell_timeout)
+        self._limits = Limits(confined=not given.no_confine)
         self._named = {Path(word).resolve() for word in map(_file_of, config.args)}
         self._workers: dict[str, Worker] = {}
         self._oracle: dict[str, Answered] = {}
@@ -80,7 +82,10 @@ class Cells:
     def finding(self, case: Case, target: Target, mode: str, *, own: bool) -> Finding:
         """Ask for one cell and judge it by both witnesses; `own` says that the case is not ours."""
         events: list[Event] = [] if target.is_reference else [self._oracle_answer(case)]
-        answered = self._worker(target).ask(Job(case, mode))
+        try:
+            answered = self._worker(target).ask(Job(case, mode))
+        except TargetChanged as error:
+            raise Told(str(error)) from error
         events += [TargetReady(target.label, self._worker(target).about), answered]
         findings = Findings({target.label: target.modes}, gate=self._gate)
         reviewer = Reviewer(findings, [case], [] if own else self._departures)
@@ -94,7 +99,7 @@ class Cells:
 
     def _worker(self, target: Target) -> Worker:
         if target.label not in self._workers:
-            self._workers[target.label] = Worker(target, self._timeout)
+            self._workers[target.label] = Worker(target, self._timeout, limits=self._limits)
         return self._workers[target.label]
 
 

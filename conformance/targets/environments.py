@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from conformance.files import read_bounded
 from conformance.places import cache_folder
 from conformance.targets.installer import InstallerError, call_uv
 from conformance.targets.interpreters import Interpreter, interpreter_for, packages_of
@@ -25,6 +26,7 @@ from conformance.targets.specification import Target, TargetError
 from conformance.targets.versions import version_key
 
 MARKER = "gradconf.json"
+MAX_MARKER = 64 * 1024
 FORMAT = 1
 
 Say = Callable[[str], None]
@@ -132,7 +134,8 @@ def _built(folder: Path, wanted: Release, interpreter: Interpreter) -> Environme
     made = Environment(folder, wanted.version, interpreter, wanted.requirements)
     try:
         call_uv(["venv", "--python", interpreter.path, str(folder)], folder.parent)
-        call_uv(["pip", "install", "--python", made.python, *wanted.requirements], folder.parent)
+        install = ["pip", "install", "--compile-bytecode", "--python", made.python]
+        call_uv([*install, *wanted.requirements], folder.parent)  # no worker could write it later
         _write(made)
     except InstallerError as error:
         _clear(folder)
@@ -163,7 +166,9 @@ def _locked(name: str, waiting: Callable[[], None]) -> Iterator[None]:
 def _read(folder: Path) -> Environment | None:
     """The environment in a folder, or None where it has no good marker or lost its interpreter."""
     try:
-        marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        if folder.stat().st_uid != os.getuid():
+            return None  # somebody else's
+        marker = json.loads(read_bounded(folder / MARKER, MAX_MARKER))
         if marker["format"] != FORMAT or not os.access(_python(folder), os.X_OK):
             return None
         path, (major, minor, micro) = marker["interpreter"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.asking.session import Session
+from conformance.asking.session import Session, WorkerError
 from conformance.targets.specification import Target
 
 
@@ -77,3 +77,21 @@ def test_a_file_of_a_users_own_has_no_distribution(tmp_path: Path) -> None:
 def test_the_companions_of_tensorflow_are_recorded(site: Path, name: str) -> None:
     install(site, name, "3.16.0.dev2026")
     assert about(site)["packages"][name] == "3.16.0.dev2026"
+
+
+def test_lacks_that_are_a_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "textual.py").write_text("GRADCONF_LACKS = 'nn'\n")
+    with pytest.raises(WorkerError, match="GRADCONF_LACKS is a text, not a list of names"):
+        about(tmp_path, "textual")
+
+
+def test_what_identifies_a_target_is_all_that_it_imported_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "tape.py").write_text("import helper\n")
+    (tmp_path / "helper.py").write_text("one = 1\n")
+    (tmp_path / "other.py").write_text("one = 1\n")
+    before = about(tmp_path, "tape")["digest"]
+    assert before
+    (tmp_path / "other.py").write_text("two = 2\n")
+    assert about(tmp_path, "tape")["digest"] == before
+    (tmp_path / "helper.py").write_text("two = 2\n")
+    assert about(tmp_path, "tape")["digest"] != before

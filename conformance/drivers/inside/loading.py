@@ -110,6 +110,13 @@ def _is_installed(file: str) -> bool:
     return not {"site-packages", "dist-packages"}.isdisjoint(file.split(os.sep))
 
 
+def _lacks(target) -> list:
+    lacks = getattr(target, "GRADCONF_LACKS", ())
+    if isinstance(lacks, str):
+        raise TypeError("GRADCONF_LACKS is a text, not a list of names")
+    return [str(name) for name in lacks]
+
+
 def describe(target, request: dict) -> dict:
     """What goes into a record's header about this worker."""
     import numpy
@@ -124,5 +131,5 @@ def describe(target, request: dict) -> dict:
         "packages": packages(),
         "digest": digest(request["module"]),
         "platform": f"{platform.system()} {platform.machine()}",
-        "lacks": [str(name) for name in getattr(target, "GRADCONF_LACKS", ())],
+        "lacks": _lacks(target),
     }
