@@ -7,7 +7,7 @@ of departures. A documented one is strict: where it no longer holds, the target 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -206,7 +206,7 @@ def apply(
 
 @dataclass(frozen=True)
 class Gate:
-    """The baseline that a run is held against, and the version of its target.
+    """The baseline that a run is held against.
 
     With `strict_new` a shortfall in a case that the baseline does not know fails the gate too.
     """
@@ -267,7 +267,7 @@ def updated(
             entries[cell] = kept or _entry(judgement, evidence, seen)
     documented = tuple(entry for entry in baseline.entries if entry.kind != "known")
     names = tuple(sorted(set(lacks)))
-    known = tuple(_merged(entries))
+    known = tuple(_merged(entries, {entry.name for entry in documented}))
     return replace(baseline, entries=documented + known, lacks=names, asked=frozenset(cases))
 
 
@@ -307,7 +307,9 @@ def _entry(judgement: Judgement, evidence: Evidence, seen: str) -> Departure:
     )
 
 
-def _merged(entries: Mapping[tuple[str, str], Departure]) -> Iterator[Departure]:
+def _merged(
+    entries: Mapping[tuple[str, str], Departure], taken: Collection[str]
+) -> Iterator[Departure]:
     """One entry for the modes of a case that know the same failure, named after the case."""
     by_case: dict[str, list[Departure]] = {}
     for (case_id, mode), entry in sorted(entries.items(), key=_order):
@@ -321,8 +323,9 @@ def _merged(entries: Mapping[tuple[str, str], Departure]) -> Iterator[Departure]
             found.append(alone)
     for found in by_case.values():
         for entry in found:
-            suffix = f" in {', '.join(entry.modes)}" if len(found) > 1 else ""
-            yield replace(entry, name=f"{entry.name}{suffix}")
+            is_alone = len(found) == 1 and entry.name not in taken
+            name = entry.name if is_alone else f"{entry.name} in {', '.join(entry.modes)}"
+            yield replace(entry, name=f"{name}, known" if name in taken else name)
 
 
 def _order(item: tuple[tuple[str, str], Departure]) -> tuple[str, int]:

@@ -205,6 +205,16 @@ def test_modes_that_know_the_same_failure_share_an_entry() -> None:
     assert findings.standings() == {"known": 3}
 
 
+def test_no_two_entries_have_one_name() -> None:
+    baseline = known(WRONG)
+    (entry,) = baseline.entries
+    for name in (ONE, f"{ONE} in eager"):
+        documented = replace(entry, kind="limit", name=name, modes=("graph",))
+        left = known(LOST, replace(baseline, entries=(documented,))).entries
+        assert left[0] == documented
+        assert len({found.name for found in left}) == 2
+
+
 def test_an_entry_names_the_version_that_was_seen() -> None:
     gate = Gate(Departures("tensorflow"))
     findings = results_from({"tensorflow": {"one": WRONG}}, modes=("eager",), gate=gate)
