@@ -12,19 +12,15 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from conformance.report.model import TEMPLATES, Report, Table, TableCell, web
+from conformance.report.model import TEMPLATES, Report, Table, TableCell, in_line, web
 from conformance.text import printable
 
 MOST_BLOCKS = 1_000
 """Blocks of one section that are written out; the others are counted."""
 MARKS: Mapping[str, str] = {
     "pass": "✓",
-    "fail": "✗",
-    "crash": "✗",
-    "timeout": "✗",
-    "unexpected_pass": "✗",
-    "bad_case": "!",
-    "error": "!",
+    **dict.fromkeys(("fail", "crash", "timeout", "unexpected_pass"), "✗"),
+    **dict.fromkeys(("bad_case", "error"), "!"),
     "known_deviation": "≠",
     "unsupported": "○",
     "not_applicable": "·",
@@ -38,18 +34,15 @@ FIRST = ("counts", "areas")
 def write(report: Report) -> str:
     """The page as text. All text that is not ours is escaped, and no script of others can run."""
     script = (TEMPLATES / "page.js").read_text(encoding="utf-8").strip()
-    text = (
-        _environment()
-        .get_template("page.html")
-        .render(
-            report=report,
-            sections=sorted(report.sections, key=lambda section: section.kind not in FIRST),
-            marks=MARKS,
-            shares=shares,
-            most=MOST_BLOCKS,
-            script=Markup(script),
-            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        )
+    page = _environment().get_template("page.html")
+    text = page.render(
+        report=report,
+        sections=sorted(report.sections, key=lambda section: section.kind not in FIRST),
+        marks=MARKS,
+        shares=shares,
+        most=MOST_BLOCKS,
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
     return f"{text}\n"
 
@@ -71,11 +64,7 @@ def _environment() -> Environment:
 def lines(given: Sequence[str] | str) -> Markup:
     """Lines as they stand in a `pre`."""
     parts = given.splitlines() if isinstance(given, str) else given
-    return Markup("\n").join(Markup(_indent(part)) + escape(printable(part)) for part in parts)
-
-
-def _indent(line: str) -> str:
-    return line[: len(line) - len(line.lstrip(" "))]
+    return Markup("\n").join(escape(in_line(part)) for part in parts)
 
 
 def anchor(text: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree
 
-from conformance.report.model import Block, Report, Subject
+from conformance.report.model import Block, Report, Subject, in_line
 from conformance.text import printable
 from conformance.verdicts.judge import FAULTS
 
@@ -90,7 +90,7 @@ def _what_happened(outcome: Outcome, cell: Block) -> Element:
     if outcome == "skipped":
         return _element(outcome, message=message)
     element = _element(outcome, message=message, type=cell.kind)
-    lines = (f"{'  ' if line.startswith(' ') else ''}{printable(line)}" for line in told)
+    lines = map(in_line, told)
     commands = f"show:   {printable(cell.show)}", f"replay: {printable(cell.replay)}"
     element.text = "\n".join([printable(cell.title), *lines, *commands])
     return element

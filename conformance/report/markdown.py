@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from conformance.report.model import TEMPLATES, Block, Report, Section, cells_in, web
+from conformance.report.model import TEMPLATES, Block, Report, Section, cells_in, in_line, web
 from conformance.text import printable
 
 MOST = 900_000
@@ -112,11 +112,6 @@ def address(link: str) -> Safe:
 def fenced(lines: Sequence[str] | str, language: str) -> Safe:
     """Lines in a code block that none of them can end."""
     given = lines.splitlines() if isinstance(lines, str) else lines
-    text = "\n".join(map(_line, given))
+    text = "\n".join(map(in_line, given))
     fence = "`" * max(3, max(map(len, re.findall("`+", text)), default=0) + 1)
     return Safe(f"{fence}{language}\n{text}\n{fence}")
-
-
-def _line(line: str) -> str:
-    indent = line[: len(line) - len(line.lstrip(" "))]
-    return indent + printable(line)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping
-from types import TracebackType
 from typing import TextIO
 
 from rich.live import Live
@@ -17,19 +15,12 @@ from rich.text import Text
 from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.asking.events import Answered, Event, TargetFailed
 from conformance.report.model import LABELS
-from conformance.report.text import (
-    COLOURS,
-    ColorChoice,
-    console_on,
-    cut,
-    encodable,
-    no_command,
-)
+from conformance.report.text import COLOURS, console_on, cut, encodable, no_command
 from conformance.report.wording import surroundings
 from conformance.targets.specification import name_of
 from conformance.text import printable
 from conformance.verdicts.findings import Finding, Findings
-from conformance.verdicts.judge import FAULTS, SHORTFALLS
+from conformance.verdicts.judge import FAULTS
 
 ANNOUNCED = 20
 """How many shortfalls are announced as they arrive; the others are counted."""
@@ -45,31 +36,20 @@ class Progress:
     one for each quarter. `quiet` shows nothing.
     """
 
-    def __init__(
-        self,
-        run: Findings,
-        cases: int,
-        stream: TextIO,
-        *,
-        color: ColorChoice = "auto",
-        quiet: bool = False,
-        environ: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, run: Findings, cases: int, stream: TextIO, *, quiet: bool = False) -> None:
         self._run = run
         self._total = cases * sum(map(len, run.asked.values()))
         self._stream = stream
         self._quiet = quiet
         self._started = time.monotonic()
-        self._done = 0
-        self._round = 0
+        self._done = self._round = 0
         self._short: Counter[str] = Counter()
         self._at_fault: Counter[str] = Counter()
         self._seen: set[str] = set()
-        environ = os.environ if environ is None else environ
-        self._console, _ = console_on(stream, color, environ)
+        self._console, _ = console_on(stream)
         self._live: Live | None = None
-        redrawn = self._console.is_terminal and not self._console.is_dumb_terminal
-        if redrawn and not quiet and not environ.get("CI"):
+        redrawn = stream.isatty() and not self._console.is_dumb_terminal
+        if redrawn and not quiet and not os.environ.get("CI"):
             self._live = Live(
                 console=self._console,
                 get_renderable=self._drawn,
@@ -83,12 +63,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def event(self, event: Event) -> None:
@@ -112,8 +87,8 @@ class Progress:
         if found.cell.target not in self._run.asked:
             return
         self._done += 1
-        if found.verdict in (*SHORTFALLS, *FAULTS):
-            counter = self._short if found.verdict in SHORTFALLS else self._at_fault
+        if found.falls_short or found.verdict in FAULTS:
+            counter = self._short if found.falls_short else self._at_fault
             counter[found.cell.target] += 1
             self._announce(found)
         if not self._live and self._reached_a_quarter():
@@ -153,11 +128,9 @@ class Progress:
     def _status(self) -> str:
         told = [f"{self._done}/{self._total} cells", self._elapsed()]
         for target in self._run.asked:
-            short, at_fault = self._short[target], self._at_fault[target]
-            counts = [f"{short} fall short"] if short else []
-            counts += [f"{at_fault} at fault"] if at_fault else []
-            if counts:
-                told.append(f"{self._run.title(target)}: {', '.join(counts)}")
+            counted = {"fall short": self._short[target], "at fault": self._at_fault[target]}
+            counts = ", ".join(f"{count} {name}" for name, count in counted.items() if count)
+            told += [f"{self._run.title(target)}: {counts}"] if counts else []
         return ", ".join(told)
 
     def _elapsed(self) -> str:

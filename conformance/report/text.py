@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TextIO, TypeAlias
+from typing import Literal, TextIO
 
 from rich.cells import cell_len, set_cell_size
 from rich.color import ColorSystem
@@ -22,7 +22,6 @@ from conformance.report import model
 from conformance.report.model import Block, Item, Report, Section, Table
 from conformance.text import printable
 
-ColorChoice: TypeAlias = Literal["auto", "always", "never"]
 WIDTH = 80
 KEPT = "\N{NO-BREAK SPACE}"
 """A space where `wrap` breaks no line."""
@@ -33,29 +32,17 @@ MISMATCHES = 5
 SHORT: tuple[model.SectionKind, ...] = ("known", "better")
 """The sections whose blocks are told in few lines: nothing is to be done."""
 COMMAND = re.compile(r"^(\s*):(?=:)")
-COLOURS: Mapping[str, str] = {
-    "pass": "green",
-    "fail": "red",
-    "crash": "red",
-    "timeout": "red",
-    "unexpected_pass": "red",
-    "bad_case": "magenta",
-    "error": "magenta",
-    "known_deviation": "yellow",
-    "unsupported": "yellow",
-    "not_run": "yellow",
-    "not_applicable": "dim",
-    "implementation changed": "red",
-    "environment changed": "magenta",
-    "oracle changed": "magenta",
-    "warning changed": "yellow",
-    "expectation changed": "yellow",
-    "program changed": "yellow",
-    "removed": "yellow",
-    "added": "green",
-    "unstable": "dim",
-    "conforms": "green",
+TONES: Mapping[str, Sequence[str]] = {
+    "green": ("pass", "added", "conforms"),
+    "red": ("fail", "crash", "timeout", "unexpected_pass", "implementation changed"),
+    "magenta": ("bad_case", "error", "environment changed", "oracle changed"),
+    "yellow": (
+        *("known_deviation", "unsupported", "not_run", "removed"),
+        *("warning changed", "expectation changed", "program changed"),
+    ),
+    "dim": ("not_applicable", "unstable"),
 }
+COLOURS = {tone: colour for colour, tones in TONES.items() for tone in tones}
 
 
 @dataclass(frozen=True)
@@ -67,8 +54,7 @@ class Look:
 
     def paint(self, text: str, style: str) -> str:
         """The text in a colour, where there are colours."""
-        style = style.strip()
-        if not (self.colour and style and text):
+        if not (self.colour and text):
             return text
         return _style(style).render(text, color_system=ColorSystem.STANDARD)
 
@@ -78,29 +64,20 @@ def _style(name: str) -> Style:
     return Style.parse(name)
 
 
-def console_on(
-    stream: TextIO, color: ColorChoice = "auto", environ: Mapping[str, str] | None = None
-) -> tuple[Console, Look]:
-    """A stream as rich sees it, and what it can show.
-
-    `color` wins, then NO_COLOR, then FORCE_COLOR; else what rich says of the terminal.
-    """
-    environ = os.environ if environ is None else environ
-    if color == "auto" and environ.get("NO_COLOR"):
-        color = "never"
-    elif color == "auto" and environ.get("FORCE_COLOR"):
-        color = "never" if environ["FORCE_COLOR"] == "0" else "always"
+def console_on(stream: TextIO) -> tuple[Console, Look]:
+    """A stream as rich sees it, and what it can show; NO_COLOR wins, then FORCE_COLOR."""
+    forced = os.environ.get("FORCE_COLOR", "")
+    plain = bool(os.environ.get("NO_COLOR")) or forced == "0"
+    coloured = bool(forced) and not plain
     console = Console(
         file=stream,
-        color_system="standard" if color == "always" else "auto",
-        force_terminal=True if color == "always" else stream.isatty(),
-        no_color=color == "never",
+        color_system="standard" if coloured else "auto",
+        force_terminal=coloured or stream.isatty(),
+        no_color=plain,
         highlight=False,
-        _environ={**environ, "FORCE_COLOR": "", "NO_COLOR": ""},
     )
     unicode = _encoding(stream).lower().replace("-", "").replace("_", "") in ("utf8", "utf8sig")
-    coloured = color != "never" and console.color_system is not None
-    return console, Look(coloured, unicode)
+    return console, Look(console.color_system is not None and not plain, unicode)
 
 
 def encodable(text: str, stream: TextIO) -> str:
@@ -112,15 +89,9 @@ def _encoding(stream: TextIO) -> str:
     return getattr(stream, "encoding", None) or "utf-8"
 
 
-def print_report(
-    report: Report,
-    stream: TextIO,
-    *,
-    color: ColorChoice = "auto",
-    limit: int | None = BLOCKS,
-) -> None:
+def print_report(report: Report, stream: TextIO, limit: int | None = BLOCKS) -> None:
     """Print a summary; at most `limit` blocks of each section, None for all that there is."""
-    _, look = console_on(stream, color)
+    _, look = console_on(stream)
     for line in report_lines(report, look, limit):
         stream.write(encodable(line, stream) + "\n")
     stream.flush()
@@ -152,13 +123,16 @@ def _report(report: Report, look: Look, limit: int | None) -> Iterator[str]:
         if section.brief:
             yield from _section(section, report, look, limit)
     yield ""
-    yield from _scores(report)
-    for line in (*report.headline, *report.reservations):
+    scored = {subject.name: subject.score for subject in report.subjects if subject.score}
+    for name, score in scored.items():
+        lead = f"{name}: " if len(scored) > 1 else ""
+        yield from _said(f"conformance: {lead}{score.conformance}", "", "  ")
+        yield from _kept(score.beside, "  ", "    ")
+        yield from _said(score.evidence, "  ", "    ")
+    gated = [f"gated: {', '.join(report.gated)}"] if report.gated else []
+    record = [f"record: {report.record}"] if report.record else []
+    for line in (*report.headline, *report.reservations, *gated, *record):
         yield from _said(line, "", "  ")
-    if report.gated:
-        yield from _said(f"gated: {', '.join(report.gated)}", "", "  ")
-    if report.record:
-        yield from _said(f"record: {report.record}", "", "  ")
     if report.word:
         yield look.paint(report.word, f"bold {COLOURS.get(report.word, 'red')}")
 
@@ -169,16 +143,6 @@ def _subject(subject: model.Subject) -> str:
     modes = f": {', '.join(subject.modes)}" if subject.modes else ""
     told = f" ({subject.surroundings})" if subject.surroundings else ""
     return f"{role}{subject.name}{modes}{told}"
-
-
-def _scores(report: Report) -> Iterator[str]:
-    scored = [subject for subject in report.subjects if subject.score]
-    for subject in scored:
-        name = f"{subject.name}: " if len(scored) > 1 else ""
-        assert subject.score is not None
-        yield from _said(f"conformance: {name}{subject.score.conformance}", "", "  ")
-        yield from _kept(subject.score.beside, "  ", "    ")
-        yield from _said(subject.score.evidence, "  ", "    ")
 
 
 # ----- sections and blocks -----
@@ -197,15 +161,14 @@ def _section(section: Section, report: Report, look: Look, limit: int | None) ->
     if section.paste:
         yield "what is missing, to be declared as lacking:"
         yield from _said(section.paste, "  ", "    ")
-    cause = ""
+    few, cause = section.kind in SHORT, ""
     for position, block in enumerate(section.blocks[:limit]):
         if block.cause != cause:
             yield from _said(block.cause, "", "  ")
-        elif position and section.kind not in SHORT:
+        elif position and not few:
             yield ""
         cause = block.cause
-        mismatches = None if limit is None else MISMATCHES
-        yield from _block(block, look, mismatches, short=section.kind in SHORT)
+        yield from _block(block, look, None if limit is None else MISMATCHES, few=few)
     left = 0 if limit is None else model.cells_in(section.blocks[limit:])
     if left:
         yield from ["", f"... and {left} more: {report.all_of_it} shows all"]
@@ -213,32 +176,31 @@ def _section(section: Section, report: Report, look: Look, limit: int | None) ->
         yield from table_lines(table, look)
 
 
-def _block(block: Block, look: Look, limit: int | None, *, short: bool) -> Iterator[str]:
+def block_text(block: Block) -> str:
+    """A block as plain text, with all that there is."""
+    return "\n".join(map(no_command, _block(block, Look(), None, few=False)))
+
+
+def _block(block: Block, look: Look, limit: int | None, *, few: bool) -> Iterator[str]:
+    """A block; in `few` lines its case and where it is, its first finding and what explains it."""
     label = look.paint(block.label, f"bold {COLOURS.get(block.kind, '')}")
     indent = " " * (len(block.label) + 2)
     first, *rest = _said(block.case, indent, indent)
     yield f"{label}  {look.paint(first.strip(), 'bold')}"
     yield from rest
     yield from _said(block.where, "  ")
-    if not short:
-        yield from _said(block.title, "  ") if block.title else ()
-        yield from _said(f"({block.place})", "  ", "   ") if block.place else ()
-    findings = block.told(limit)
-    for finding in findings[:1] if short else findings:
+    if not few:
+        yield from _said(block.title, "  ")
+        yield from _said(f"({block.place})" if block.place else "", "  ", "   ")
+    for finding in block.told(limit)[: 1 if few else None]:
         indent = "      " if finding.startswith(" ") else "    "
         yield from _said(finding, indent, indent + "  ")
     for fact in block.facts:
         yield from _fact(fact)
-    yield from _said(block.explanation, "    ", "      ") if block.explanation else ()
-    for name in () if short else ("show", "replay"):
-        command = getattr(block, name)
-        if command:
-            yield f"  {look.paint(name + ':', 'dim')}{' ' * (7 - len(name))}{printable(command)}"
-
-
-def block_text(block: Block) -> str:
-    """A block as plain text, with all that there is."""
-    return "\n".join(map(no_command, _block(block, Look(), None, short=False)))
+    yield from _said(block.explanation, "    ", "      ")
+    for name, command in {"show:  ": block.show, "replay:": block.replay}.items():
+        if command and not few:
+            yield f"  {look.paint(name, 'dim')} {printable(command)}"
 
 
 def _fact(fact: model.Fact) -> Iterator[str]:
@@ -250,8 +212,7 @@ def _fact(fact: model.Fact) -> Iterator[str]:
         yield from wrap(where, "    ", "      ")
         yield from wrap(old, "      was ", "          ")
         yield from wrap(new, "      now ", "          ")
-    if fact.note:
-        yield from _said(fact.note, "      ")
+    yield from _said(fact.note, "      ")
 
 
 # ----- tables -----
@@ -305,8 +266,8 @@ def _sentences(table: Table) -> Iterator[str]:
 
 
 def _said(text: str, indent: str = "", hanging: str | None = None) -> Iterator[str]:
-    """Any text as lines that a terminal can show."""
-    return wrap(printable(text), indent, hanging)
+    """Any text as lines that a terminal can show; none where there is no text."""
+    return wrap(printable(text), indent, hanging) if text else iter(())
 
 
 def _kept(parts: Sequence[str], indent: str, hanging: str | None = None) -> Iterator[str]:
@@ -324,7 +285,7 @@ def wrap(text: str, indent: str = "", hanging: str | None = None) -> Iterator[st
 def _broken(text: str, width: int) -> Sequence[str]:
     if columns(text) <= width:
         return [text]
-    if text.isascii():
+    if text.replace(KEPT, "").isascii():
         return textwrap.wrap(text, width, break_on_hyphens=False)
     return [line.plain for line in Text(text).wrap(Console(), width)]
 

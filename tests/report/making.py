@@ -13,7 +13,7 @@ from conformance.corpus.language.loader import load_text
 from conformance.corpus.language.lowering import lower
 from conformance.report.of_run import report_of_run
 from conformance.verdicts.changes import changes_between_versions
-from conformance.verdicts.departures import Departure, Departures, Gate
+from conformance.verdicts.departures import Departure, Departures, Gate, target_name
 from conformance.verdicts.findings import Findings, Reviewer
 
 MODES = ("eager", "graph", "xla")
@@ -135,9 +135,6 @@ def all_verdicts():
     return results_from({"tensorflow": answers}, deviations=known, record="runs/one.jsonl.gz")
 
 
-GATE = Gate(Departures("tape.py"))
-
-
 def report_from(answers, **options):
     """The Report of these results."""
     return report_of(results_from(answers, **options))
@@ -153,11 +150,17 @@ def only(answer, **options):
     return report_from({"tensorflow": {"one": answer}}, **options)
 
 
+def gate_of(target, before, modes=MODES, **changes):
+    """The gate of a baseline that an answer of a target gave."""
+    empty = Gate(Departures(target_name(target)))
+    asked = results_from({target: {"one": before}}, modes=modes, gate=empty)
+    baseline = asked.as_baseline(cases_named("one"), "2026-01-31")
+    return Gate(replace(baseline, file="known.yaml", **changes))
+
+
 def held(answer, before, **changes):
     """The Report of an answer of `./tape.py` beside the baseline that another one gave."""
-    asked = results_from({"./tape.py": {"one": before}}, modes=("eager",), gate=GATE)
-    baseline = asked.as_baseline(cases_named("one"), "2026-01-31")
-    gate = Gate(replace(baseline, file="known.yaml", **changes))
+    gate = gate_of("./tape.py", before, ("eager",), **changes)
     return report_from({"./tape.py": {"one": answer}}, modes=("eager",), gate=gate)
 
 
@@ -173,3 +176,8 @@ def mended(*case_ids, reason="it is *mended*", link="https://example.org/1"):
 def sections(report):
     """The sections of a report by their kind; of several the last."""
     return {section.kind: section for section in report.sections}
+
+
+def sections_of(report, kind):
+    """The sections of a report of one kind, in order."""
+    return [section for section in report.sections if section.kind == kind]

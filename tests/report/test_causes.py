@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from conformance.answers.answer import Answer
-from tests.report.making import CRASH, LACKS, LOST, RIGHT, WRONG, raised, report_from, sections
+from tests.report.making import (
+    CRASH,
+    LACKS,
+    LOST,
+    RIGHT,
+    WRONG,
+    raised,
+    report_from,
+    sections,
+    sections_of,
+)
 
 NO_TAPE = raised("module 'tape' has no attribute 'GradientTape'", "AttributeError")
 
@@ -56,7 +66,7 @@ def test_where_no_name_is_missing_there_is_nothing_to_paste():
 
 def test_each_of_several_targets_has_its_own_causes():
     report = report_from({"tensorflow": {"one": WRONG}, "./tape.py": {"one": LOST}})
-    told = [(section.heading, section.lines) for section in report.sections_of("causes")]
+    told = [(section.heading, section.lines) for section in sections_of(report, "causes")]
     assert told == [
         ("causes: tensorflow 2.21.0", ("value (3 cells)",)),
         ("causes: ./tape.py", ("none (3 cells)",)),

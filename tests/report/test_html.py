@@ -12,7 +12,7 @@ from conformance.report import html
 from conformance.report.formats import render
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.verdicts.changes import changes_between
-from tests.report.making import CRASH, RIGHT, WRONG, held, mended, only, report_from
+from tests.report.making import CRASH, RIGHT, WRONG, held, mended, only, report_from, sections_of
 from tests.report.test_formats import HOSTILE, hostile_report
 from tests.report.test_of_run import RUNS
 from tests.verdicts.making_sides import ABOUT, CASE, cell, side
@@ -61,14 +61,14 @@ def read(report):
 def test_the_tables_are_those_of_the_report(name):
     report = RUNS[name]
     found = read(report)
-    (counts,) = report.sections_of("counts")[0].tables
+    (counts,) = sections_of(report, "counts")[0].tables
     head, *rows = found.tables[0]
     assert [row[:2] + row[3:] for row in rows] == [list(map(str, row)) for row in counts.rows]
     assert head[:2] + head[3:] == [column.head for column in counts.columns]
-    for section in report.sections_of("areas"):
+    for section in sections_of(report, "areas"):
         wanted = [[getattr(item, "text", item) for item in row] for row in section.tables[0].rows]
         assert found.tables[1][1:] == wanted
-    for section in report.sections_of("cases"):
+    for section in sections_of(report, "cases"):
         _, *rows = found.tables[-1]
         for row, (case, *items) in zip(rows, section.tables[0].rows, strict=True):
             assert row == [f"#{case.text}{case.hint}", *(html.MARKS[item.tone] for item in items)]

@@ -6,7 +6,7 @@ from conformance.report import markdown
 from conformance.report.formats import render
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.verdicts.changes import changes_between
-from tests.report.making import CRASH, WRONG, held, mended, only, report_from
+from tests.report.making import CRASH, WRONG, held, mended, only, report_from, sections_of
 from tests.report.test_of_run import RUNS
 from tests.verdicts.making_sides import ABOUT, cell, side
 
@@ -39,7 +39,7 @@ def test_a_shortfall_is_folded_with_its_findings_its_program_and_its_commands():
 def test_every_row_of_the_counts_is_one_line_of_the_table():
     for report in RUNS.values():
         lines = [line for line in render(report, "markdown").splitlines() if line.startswith("|")]
-        (section,) = report.sections_of("counts")
+        (section,) = sections_of(report, "counts")
         (table,) = section.tables
         assert len(lines) == 2 + len(table.rows)
         for line, row in zip(lines[2:], table.rows, strict=True):

@@ -13,7 +13,7 @@ from conformance.report.of_releases import report_of_releases
 from conformance.verdicts.changes import changes_between, side_of
 from conformance.verdicts.departures import Departure, Departures
 from conformance.verdicts.findings import findings_of
-from tests.report.making import LOST, RIGHT, cases_named, raised
+from tests.report.making import LOST, RIGHT, cases_named, raised, sections_of
 from tests.verdicts.making_sides import ABOUT, cell
 
 ONE, TWO = CASES = cases_named("one", "two")
@@ -60,7 +60,7 @@ def report(answers=ANSWERS, *departures: Departures, complete: bool = True) -> R
 
 
 def rows(report: Report, kind: str) -> list[list[str]]:
-    (section,) = report.sections_of(kind)  # type: ignore[arg-type]
+    (section,) = sections_of(report, kind)
     (table,) = section.tables
     return [[str(getattr(item, "text", item)) for item in row] for row in table.rows]
 
@@ -76,7 +76,7 @@ def test_the_newest_release_stands_first_with_what_it_keeps() -> None:
 
 
 def test_the_changelog_says_what_changed_with_both_values() -> None:
-    _, newest, older = report().sections_of("changes")
+    _, newest, older = sections_of(report(), "changes")
     assert newest.heading == "2.9.3 to 2.10.1"
     assert newest.lines == ("No change in 2 cells that both answered.",)
     assert older.lines == ("1 change in 2 cells that both answered.",)
@@ -89,7 +89,7 @@ def test_the_changelog_says_what_changed_with_both_values() -> None:
 
 def test_a_change_stands_under_the_deviation_that_explains_it() -> None:
     found = report(ANSWERS, DEVIATION)
-    (block,) = found.sections_of("changes")[-1].blocks
+    (block,) = sections_of(found, "changes")[-1].blocks
     assert (block.cause, block.since) == ("", "until 2.8, a bug")
     assert (block.reason, block.link) == (ENTRY.reason, ENTRY.link)
     assert rows(found, "counts")[2][5:7] == ["1", "0"], "one deviation, none that falls short"
@@ -98,7 +98,7 @@ def test_a_change_stands_under_the_deviation_that_explains_it() -> None:
 
 def test_changes_of_words_alone_are_named_and_not_told() -> None:
     answers = {"2.8.4": (raised("no"), RIGHT), "2.9.3": (raised("never"), RIGHT)}
-    (block,) = report(answers).sections_of("changes")[-1].blocks
+    (block,) = sections_of(report(answers), "changes")[-1].blocks
     assert (block.cause, block.facts) == ("Only the words of an error", ())
 
 
@@ -119,4 +119,4 @@ def test_the_page_is_markdown_with_links_into_the_repository() -> None:
     ) in text
     assert not text.endswith("**\n"), "a page of a repository closes with no word"
     for format in ("html", "json", "text"):
-        assert "2.10.1" in render(report(), format)  # type: ignore[arg-type]
+        assert "2.10.1" in render(report(), format)

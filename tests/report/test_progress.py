@@ -8,7 +8,7 @@ from conformance.answers.answer import Answer
 from conformance.report.progress import ANNOUNCED, Progress
 from conformance.verdicts.findings import Findings, Reviewer
 
-from .making import BROKEN, MODES, RIGHT, WRONG, cases_named, events
+from .making import BROKEN, MODES, RIGHT, WRONG, cases_named, events, gate_of
 from .streams import Stream
 
 ESCAPE = "\x1b"
@@ -16,13 +16,20 @@ COLOUR = re.compile(r"\x1b\[[\d;]+m")
 CONTROL = re.compile(r"\x1b\[[?\d;]*[A-Za-z]")
 
 
-def shown(answers, *, terminal=False, failed=(), encoding="utf-8", environ=None, **options):
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    for name in ("NO_COLOR", "FORCE_COLOR", "TERM", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_COLOR", "1")
+    return monkeypatch
+
+
+def shown(answers, *, terminal=False, failed=(), encoding="utf-8", gate=None, **options):
     stream = Stream(terminal=terminal, encoding=encoding)
     cases = {case.id.rsplit("/", 1)[1]: case for case in cases_named(*answers)}
-    results = Findings({"tensorflow": MODES})
+    results = Findings({"tensorflow": MODES}, gate=gate)
     reviewer = Reviewer(results, cases.values(), ())
-    environ = environ or {}
-    with Progress(results, len(cases), stream, environ=environ, **options) as progress:
+    with Progress(results, len(cases), stream, **options) as progress:
         for event in events({"tensorflow": answers}, cases, RIGHT, MODES, failed):
             progress.event(event)
             for one in reviewer.add(event):
@@ -46,9 +53,10 @@ def test_a_small_run_says_each_quarter_once():
     assert len(shown(many(1)).splitlines()) == 2 + 3
 
 
-@pytest.mark.parametrize("environ", [{"CI": "true"}, {"TERM": "dumb"}])
-def test_neither_ci_nor_a_dumb_terminal_is_redrawn(environ):
-    text = shown(many(4, WRONG), terminal=True, environ=environ, color="never")
+@pytest.mark.parametrize(("name", "value"), [("CI", "true"), ("TERM", "dumb")])
+def test_neither_ci_nor_a_dumb_terminal_is_redrawn(environment, name, value):
+    environment.setenv(name, value)
+    text = shown(many(4, WRONG), terminal=True)
     assert "\r" not in text
     assert ESCAPE not in text
 
@@ -59,9 +67,15 @@ def test_without_a_terminal_there_are_no_escape_codes():
     assert "\r" not in text
 
 
-def test_no_color_leaves_no_colour_on_a_terminal():
+def test_no_color_leaves_no_colour_on_a_terminal(environment):
+    assert not COLOUR.search(shown(many(4, WRONG), terminal=True))
+    environment.delenv("NO_COLOR")
     assert COLOUR.search(shown(many(4, WRONG), terminal=True))
-    assert not COLOUR.search(shown(many(4, WRONG), terminal=True, environ={"NO_COLOR": "1"}))
+
+
+def test_a_known_failure_does_not_fall_short():
+    gate = gate_of("tensorflow", WRONG)
+    assert "fall short" not in shown({"one": WRONG}, gate=gate)
 
 
 def test_quiet_shows_nothing():
@@ -70,7 +84,7 @@ def test_quiet_shows_nothing():
 
 
 def test_a_terminal_shows_shortfalls_above_one_line_that_it_takes_away():
-    text = shown({"one": RIGHT, "two": WRONG}, terminal=True, environ={"NO_COLOR": "1"})
+    text = shown({"one": RIGHT, "two": WRONG}, terminal=True)
     assert "fail  math/sq/two [tensorflow:eager] value: g element (1,)" in text
     assert "6/6 cells" in text
     assert "tensorflow 2.21.0: 3 fall short" in text
@@ -84,7 +98,7 @@ def test_faults_are_not_counted_as_shortfalls():
 
 
 def test_after_many_shortfalls_they_are_counted():
-    text = shown(many(20, WRONG), terminal=True, environ={"NO_COLOR": "1"})
+    text = shown(many(20, WRONG), terminal=True)
     assert text.count("fail  math/sq/") == ANNOUNCED
     assert text.count("told at the end") == 1
     assert "60 fall short" in text
@@ -92,7 +106,7 @@ def test_after_many_shortfalls_they_are_counted():
 
 def test_no_line_is_wider_than_the_terminal():
     noisy = Answer("crash", detail="word " * 100)
-    text = shown(many(3, noisy), terminal=True, environ={"NO_COLOR": "1"})
+    text = shown(many(3, noisy), terminal=True)
     lines = [part for line in CONTROL.sub("", text).split("\n") for part in line.split("\r")]
     assert max(map(len, lines)) <= 80
 
@@ -104,7 +118,7 @@ def test_a_target_that_fails_says_why_once():
 
 def test_hostile_text_is_printable():
     noisy = Answer("crash", detail="\x1b[2J\x07\r\nrm\x00 ∂")
-    text = shown(many(2, noisy), terminal=True, encoding="ascii", environ={"NO_COLOR": "1"})
+    text = shown(many(2, noisy), terminal=True, encoding="ascii")
     assert not set(CONTROL.sub("", text)) & {ESCAPE, "\x07", "\x00"}
     assert f"{ESCAPE}[2J" not in text
     assert "\\u2202" in text

@@ -120,34 +120,32 @@ def environment(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("terminal", "variables", "color", "coloured"),
+    ("terminal", "variables", "coloured"),
     [
-        (True, {}, "auto", True),
-        (False, {}, "auto", False),
-        (True, {"NO_COLOR": "1"}, "auto", False),
-        (True, {"NO_COLOR": ""}, "auto", True),
-        (True, {"TERM": "dumb"}, "auto", False),
-        (False, {"FORCE_COLOR": "1"}, "auto", True),
-        (True, {"FORCE_COLOR": "0"}, "auto", False),
-        (True, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, "auto", False),
-        (True, {"NO_COLOR": "1"}, "always", True),
-        (True, {}, "never", False),
+        (True, {}, True),
+        (False, {}, False),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (True, {"TERM": "dumb"}, False),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (True, {"FORCE_COLOR": "0"}, False),
+        (True, {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
     ],
 )
-def test_colour_is_for_terminals_and_for_those_who_ask(
-    environment, terminal, variables, color, coloured
-):
+def test_colour_is_for_terminals_and_for_those_who_ask(environment, terminal, variables, coloured):
     for name, value in variables.items():
         environment.setenv(name, value)
     stream = Stream(terminal=terminal)
-    print_report(RUNS["every verdict"], stream, color=color)
+    print_report(RUNS["every verdict"], stream)
     assert (ESCAPE in stream.text) is coloured
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_colour_changes_no_word(environment, name):
-    coloured = page(RUNS[name], color="always")
-    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == page(RUNS[name]) != coloured
+    plain = page(RUNS[name])
+    environment.setenv("FORCE_COLOR", "1")
+    coloured = page(RUNS[name])
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain != coloured
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
