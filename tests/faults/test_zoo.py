@@ -90,7 +90,7 @@ def judged(cases: list[Case], oracle: list[Event], name: str) -> dict[str, Findi
 
 def said_of(found: Finding) -> str:
     """What a report says of a cell."""
-    return "\n".join([*lines_of(found.judgement.mismatches), found.judgement.note])
+    return "\n".join([*lines_of(found.mismatches), found.note])
 
 
 @pytest.mark.parametrize(("name", "verdict", "told"), ZOO, ids=[name for name, _, _ in ZOO])
