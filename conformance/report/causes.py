@@ -12,7 +12,7 @@ from conformance.report.model import LABELS, Section
 from conformance.text import plural
 from conformance.verdicts.findings import Finding, Findings
 
-MOST = 20
+MOST = 15
 """How many causes are named; the others are counted."""
 ABSENT = re.compile(r"AttributeError: .*?'(?!NoneType')([\w.]+)'.* has no attribute '(\w+)'")
 KEYWORD = re.compile(r"TypeError: .*\bunexpected keyword argument '(\w+)'")
@@ -33,20 +33,23 @@ def causes_of(cells: Sequence[Finding], run: Findings) -> Iterator[Section]:
     """For each target, what its cells among these fell short of, the most frequent first.
 
     A cause is a missing name, an unknown keyword, the class of an error, how the process ended, or
-    the class of the mismatch and the operation whose cases mismatch most.
+    the class of the mismatch and the operation whose cases mismatch most. What is declared as
+    lacking comes last: it makes no cell fall short.
     """
     asked = _programs_by_name({found.case.id: found.case for found in run.cells})
     for target in run.asked:
         own = [found for found in cells if found.cell.target == target]
-        counted = Counter(_causes(own, asked)).most_common()
-        lines = [f"{cause} ({plural(count, 'cell')})" for cause, count in counted[:MOST]]
-        if counted[MOST:]:
-            lines.append(f"... and {plural(len(counted) - MOST, 'more cause')}")
-        missing = {cause.removeprefix(MISSING) for cause, _ in counted if cause.startswith(MISSING)}
+        causes = Counter(_causes([found for found in own if not _lacks(found)], asked))
+        counted = [f"{cause} ({plural(n, 'cell')})" for cause, n in causes.most_common()]
+        left = [f"... and {plural(len(counted[MOST:]), 'more cause')}"] if counted[MOST:] else []
+        names = Counter(name for found in own for name in _lacks(found)).most_common(MOST)
+        lacking = ", ".join(f"{name} ({plural(n, 'cell')})" for name, n in names)
+        told = [*counted[:MOST], *left, *([f"declared as lacking: {lacking}"] if lacking else [])]
+        missing = {cause.removeprefix(MISSING) for cause in causes if cause.startswith(MISSING)}
         lacks = {str(name) for name in run.targets.get(target, {}).get("lacks") or ()}
         paste = f"GRADCONF_LACKS = {sorted(lacks | missing)}".replace("'", '"')
         heading = f"causes: {run.title(target)}" if len(run.asked) > 1 else "causes"
-        yield Section(heading, "causes", lines=tuple(lines), paste=paste if missing else "")
+        yield Section(heading, "causes", lines=tuple(told), paste=paste if missing else "")
 
 
 def _causes(cells: Sequence[Finding], asked: Mapping[str, int]) -> Iterator[str]:
@@ -67,9 +70,6 @@ def _causes(cells: Sequence[Finding], asked: Mapping[str, int]) -> Iterator[str]
 
 def _own_cause(found: Finding) -> str:
     """What a cell says of its cause by itself; nothing where values mismatch."""
-    lacks = LACKS.match(found.note) if found.verdict == "unsupported" else None
-    if lacks:
-        return f"declared as lacking: {_widest(lacks[1].split(', '))}"
     if found.verdict != "fail" or not found.mismatches:
         return LABELS[found.verdict]
     first = found.mismatches[0]
@@ -85,10 +85,11 @@ def _own_cause(found: Finding) -> str:
     return f"unknown keyword: {keyword[1]}" if keyword else f"error: {raised[1]}"
 
 
-def _widest(names: Sequence[str]) -> str:
-    """The names without those that another one holds: `nn`, not `nn.relu`."""
-    within = (name for name in names if not any(name.startswith(f"{one}.") for one in names))
-    return ", ".join(within)
+def _lacks(found: Finding) -> list[str]:
+    """What an unsupported cell needs, as far as it says so; `nn`, and not `nn.relu` beside it."""
+    told = LACKS.match(found.note) if found.verdict == "unsupported" else None
+    names = told[1].split(", ") if told else []
+    return [name for name in names if not any(name.startswith(f"{one}.") for one in names)]
 
 
 def _name_used(attribute: str, case: Case) -> str:

@@ -290,7 +290,7 @@ def _share(counts: Mapping[Verdict, int]) -> Item:
     """`31 / 33` of these cells passed, of those that count, coloured in steps: `all` is all."""
     score, spoken = Score(counts), ", ".join(f"{counts[v]} {LABELS[v]}" for v in counts)
     if score.rate is None:
-        return Item("n.a.", "nothing", spoken)
+        return Item("unsupported" if counts.get("unsupported") else "n.a.", "nothing", spoken)
     steps = {"all": 1.0, "most": 0.9, "half": 0.5, "few": 0.0}
     level = next(name for name, least in steps.items() if score.rate >= least)
     return Item(f"{score.passed} / {score.supported}", level, spoken)

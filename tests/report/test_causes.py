@@ -5,14 +5,18 @@ from __future__ import annotations
 import pytest
 
 from conformance.answers.answer import Answer
+from conformance.corpus.language.loader import load_text
+from conformance.verdicts.findings import Findings, Reviewer
 from tests.report.making import (
     CRASH,
     LACKS,
     LOST,
     RIGHT,
     WRONG,
+    events,
     raised,
     report_from,
+    report_of,
     sections,
     sections_of,
 )
@@ -71,3 +75,31 @@ def test_each_of_several_targets_has_its_own_causes():
         ("causes: tensorflow 2.21.0", ("value (3 cells)",)),
         ("causes: ./tape.py", ("none (3 cells)",)),
     ]
+
+
+CALLS = """
+  {name}:
+    title: The gradient of a call
+    source: guide/autodiff
+    inputs: {{x: [1.0, 3.0]}}
+    run: |
+      with tf.GradientTape() as t:
+          t.watch(x)
+          y = tf.reduce_sum(tf.{operation}(x))
+      g = t.gradient(y, x)
+    expect: {{g: [2.0, 6.0]}}
+"""
+
+
+def test_a_wrong_value_is_put_down_to_the_operation_whose_cases_mismatch_most():
+    operations = {"one": "square", "two": "square", "three": "exp", "four": "sin"}
+    body = "".join(CALLS.format(name=name, operation=op) for name, op in operations.items())
+    cases = {case.id: case for case in load_text(f"introduction: Calls.\ncases:{body}")}
+    given = dict(zip(cases, (WRONG, WRONG, RIGHT, LOST), strict=True))
+    run = Findings({"tensorflow": ("eager",)}, complete=True)
+    reviewer = Reviewer(run, cases.values(), ())
+    for event in events({"tensorflow": given}, cases, RIGHT, ("eager",)):
+        list(reviewer.add(event))
+    list(reviewer.finish())
+    lines = sections(report_of(run))["causes"].lines
+    assert lines == ("value: square (2 cells)", "none: sin (1 cell)")
