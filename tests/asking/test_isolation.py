@@ -12,6 +12,7 @@ from typing import TypeAlias
 import pytest
 
 from conformance.answers.text import uncounted
+from conformance.answers.wire import line_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
 from conformance.corpus.cases import load_corpus
@@ -53,9 +54,8 @@ def answers(cases: Sequence[Case], target: Target, workers: int = 1) -> Answers:
     found = {}
     for event in ask(cases, [target], workers=workers):
         if isinstance(event, Answered):
-            said = event.answer
-            raw = [said.outcome, dict(said.observations), said.error, said.warnings, said.detail]
-            found[event.cell.case, event.cell.mode] = MESSAGE.sub(steady, json.dumps(raw))
+            raw = json.dumps({**line_of(event.answer), "seconds": 0})
+            found[event.cell.case, event.cell.mode] = MESSAGE.sub(steady, raw)
     return found
 
 
