@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from conformance.corpus.language.document import shortened
-from conformance.corpus.language.program import dotted_name, names_of, walk
+from conformance.corpus.language.program import children, dotted_name, names_of, walk
 from conformance.corpus.language.vocabulary import (
     ATTRIBUTES,
     BASES,
@@ -26,16 +26,45 @@ OF_THE_INTERPRETER = re.compile(r"(ag|co|cr|f|func|gi|im|tb)_\w*")
 
 @dataclass(frozen=True)
 class OwnClasses:
-    """The classes of a case (of its setup and its run), and what its names are bound to.
+    """The classes of a case (of its setup and its run), and what its names are bound to."""
 
-    `attributes` are the methods and fields of the classes. `bindings` holds everything that binds
-    a name (or a field, as `.name`): an expression where it is assigned one, else a statement or a
-    parameter, of which nothing is known.
-    """
+    programs: tuple[ast.Module, ...] = ()
 
-    classes: frozenset[str] = frozenset()
-    attributes: frozenset[str] = frozenset()
-    bindings: Mapping[str, list[ast.AST]] = field(default_factory=dict)
+    @cached_property
+    def bindings(self) -> Mapping[str, list[ast.AST]]:
+        """Everything that binds a name (or a field, as `.name`).
+
+        An expression where it is assigned one, else a statement or a parameter, of which nothing
+        is known.
+        """
+        found: dict[str, list[ast.AST]] = {}
+        for part in walk(*self.programs):
+            for name, value in _bindings_in(part):
+                found.setdefault(name, []).append(value)
+        return found
+
+    @cached_property
+    def classes(self) -> frozenset[str]:
+        """The names of the classes, where nothing else has the same name."""
+        if not any(isinstance(part, ast.ClassDef) for tree in self.programs for part in tree.body):
+            return frozenset()  # most programs; a class within a function is none of a case's own
+        return frozenset(
+            name
+            for name, bound in self.bindings.items()
+            if all(isinstance(value, ast.ClassDef) for value in bound)
+        )
+
+    @cached_property
+    def attributes(self) -> frozenset[str]:
+        """The methods and fields of the classes."""
+        methods = (
+            method.name
+            for name in self.classes
+            for definition in self.bindings[name]
+            for method in children(definition)
+            if isinstance(method, ast.FunctionDef)
+        )
+        return frozenset((*methods, *(name[1:] for name in self.bindings if name[0] == ".")))
 
     def has(self, value: ast.AST, seen: frozenset[str] = frozenset()) -> bool:
         """Whether an expression is one of these classes, or certainly an instance of one.
@@ -45,6 +74,8 @@ class OwnClasses:
         if isinstance(value, ast.Call):
             return isinstance(value.func, ast.Name) and value.func.id in self.classes
         name = _name_or_field(value)
+        if not self.classes:
+            return False
         if name == "self" or name in self.classes:
             return True
         if isinstance(value, ast.Attribute) and not self.has(value.value, seen):
@@ -74,22 +105,6 @@ class OwnClasses:
         return bool(bound) and all(meets(value, seen | {name}) for value in bound)
 
 
-def own_classes(tree: ast.Module, before: OwnClasses) -> OwnClasses:
-    """The classes of a program and of what ran before it, and what their names are bound to."""
-    bindings = {name: [*bound] for name, bound in before.bindings.items()}
-    attributes: set[str] = set()
-    for part in walk(tree):
-        for name, value in _bindings_in(part):
-            bindings.setdefault(name, []).append(value)
-        if isinstance(part, ast.ClassDef):
-            attributes |= {m.name for m in part.body if isinstance(m, ast.FunctionDef)}
-    attributes |= {name[1:] for name in bindings if name.startswith(".")}
-    own = {
-        name for name, bound in bindings.items() if all(isinstance(b, ast.ClassDef) for b in bound)
-    }
-    return OwnClasses(frozenset(own), before.attributes | attributes, bindings)
-
-
 def _bindings_in(part: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     if isinstance(part, ast.FunctionDef | ast.ClassDef):
         yield part.name, part
@@ -117,7 +132,11 @@ def _name_or_field(value: ast.AST) -> str:
 def of_framework(part: ast.AST) -> bool:
     """Whether an expression takes something from `tf` or `np`, or calls what it takes."""
     part = part.func if isinstance(part, ast.Call) else part
-    return isinstance(part, ast.Attribute) and (dotted_name(part) or "").split(".")[0] in ROOTS
+    if not isinstance(part, ast.Attribute):
+        return False
+    while isinstance(part, ast.Attribute):
+        part = part.value
+    return isinstance(part, ast.Name) and part.id in ROOTS
 
 
 # ----- what is refused: each function says why, and nothing where there is no reason -----

@@ -12,7 +12,6 @@ from typing import Any
 from conformance.corpus.language.admission import (
     OwnClasses,
     of_framework,
-    own_classes,
     why_no_attribute,
     why_no_call,
     why_no_class,
@@ -95,7 +94,7 @@ def check_program(
     if tree is None:
         return None
     outer = setup.bound if setup else frozenset[str]()
-    own = own_classes(tree, setup.own if setup else OwnClasses())
+    own = OwnClasses((*(setup.own.programs if setup else ()), tree))
     checker = _Checker(node, text, own, faults)
     checker.visit(tree)
     if checker.foreign:
