@@ -124,6 +124,12 @@ def test_the_map_names_every_room_and_only_what_exists() -> None:
     assert len(text.splitlines()) <= 80, "a map of one page"
 
 
+def test_the_pages_that_the_program_names_exist() -> None:
+    for file in (ROOT / "conformance").rglob("*.py"):
+        for page in re.findall(r"\bdocs/[\w/]+\.\w+", file.read_text(encoding="utf-8")):
+            assert (ROOT / page).is_file(), f"{name_of(file)}: {page}"
+
+
 def used(content: object) -> Iterator[str]:
     """Every action that a workflow uses, wherever it stands."""
     if isinstance(content, dict):
