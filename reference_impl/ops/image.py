@@ -61,4 +61,4 @@ def adjust_saturation(image: Any, saturation_factor: Any) -> Tensor:
 def _adjusted(adjust: Primitive[Tensor], images: Any, factor: Any) -> Tensor:
     images = convert_to_tensor(images)
     factor = convert_to_tensor(factor, dtype_hint=float32)
-    return cast(adjust(cast(images, float32), cast(factor, float32)), images.dtype)
+    return cast(adjust(cast(images, float32), cast(factor, float32)), images.dtype)  # type: ignore[no-any-return]

@@ -141,7 +141,7 @@ def _extremum_vjp(ct: Tensor, out: Tensor, x: Tensor, axes: Axes) -> Tensor:
     """**Edges**: nan equals nothing, so no element is selected and 0 / 0 gives nan throughout."""
     selected = cast(equal(_keep(out, x, axes), x), ct.dtype)
     ties = reduce_sum(selected, axes, keepdims=True)
-    return selected / ties * _keep(ct, x, axes)
+    return selected / ties * _keep(ct, x, axes)  # type: ignore[no-any-return]
 
 
 def reduce_max(
