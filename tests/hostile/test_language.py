@@ -45,30 +45,41 @@ class Worker:
 
     def ask(self, source: str, parameters: list[str], mode: str = "eager") -> dict[str, Any]:
         """What happened beneath a program; `outcome` is `lost` where the process did not answer."""
-        if self.process is None or self.process.poll() is not None:
-            script = str(Path(__file__).with_name("audited_worker.py"))
-            self.process = subprocess.Popen(
-                [sys.executable, script, TARGET],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-            self.asked = 0
-            self.ask("def case():\n    return {}\n", [])
-        assert self.process.stdin
-        assert self.process.stdout
+        process = self.process if self.process and self.process.poll() is None else self._started()
         request = {"cell": 1, "name": "hostile", "source": source, "parameters": parameters}
-        request |= {"observe": ["g"], "mode": mode, "convert": mode == "graph"}
-        with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.write(json.dumps(request).encode() + b"\n")
-            self.process.stdin.flush()
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(self.process.stdout, selectors.EVENT_READ)
-            line = self.process.stdout.readline() if waiting.select(SECONDS) else b""
+        line = self._line(process, {**request, "mode": mode, "convert": mode == "graph"}, SECONDS)
         self.asked += 1
         if not line or self.asked > FRESH:
             self.close()
         return json.loads(line) if line else {"outcome": "lost", "events": [], "internals": []}
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        """A new process, which has imported its framework and run a program of nothing."""
+        self.close()
+        script = str(Path(__file__).with_name("audited_worker.py"))
+        self.process = subprocess.Popen(
+            [sys.executable, script, TARGET],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self.asked = 0
+        nothing = {"cell": 0, "name": "nothing", "source": "def case():\n    return {}\n"}
+        request = {**nothing, "parameters": [], "mode": "eager", "convert": False}
+        assert self._line(self.process, request, 10 * SECONDS), "the process does not start"
+        return self.process
+
+    def _line(
+        self, process: subprocess.Popen[bytes], request: dict[str, Any], seconds: float
+    ) -> bytes:
+        assert process.stdin
+        assert process.stdout
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps({**request, "observe": ["g"]}).encode() + b"\n")
+            process.stdin.flush()
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(process.stdout, selectors.EVENT_READ)
+            return process.stdout.readline() if waiting.select(seconds) else b""
 
     def close(self) -> None:
         """End the process."""
