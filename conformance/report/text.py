@@ -185,7 +185,7 @@ def _block(block: Block, look: Look, limit: int | None, *, few: bool) -> Iterato
     """A block; in `few` lines its case and where it is, its first finding and what explains it."""
     label = look.paint(block.label, f"bold {COLOURS.get(block.kind, '')}")
     indent = " " * (len(block.label) + 2)
-    first, *rest = _said(block.case, indent, indent)
+    first, *rest = [*_said(block.case, indent, indent)] or [""]  # a record may name no case
     yield f"{label}  {look.paint(first.strip(), 'bold')}"
     yield from rest
     yield from _said(block.where, "  ")
