@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -33,6 +31,7 @@ from conformance.corpus.language.document import (
 )
 from conformance.corpus.language.expectations import AS_THE_ORACLE, parse_expectation
 from conformance.corpus.language.literals import PYTHON_TYPES
+from conformance.files import write_whole
 from conformance.places import data_folder
 from conformance.targets.versions import is_between
 from conformance.text import clean, did_you_mean, suggest
@@ -94,10 +93,7 @@ def write_departures(path: Path, departures: Departures) -> None:
     """Replace the file whole. Raises CaseFileError where it could not be read again."""
     text = text_of(departures)
     _departures(parse_document(text, str(path)), None)
-    with tempfile.TemporaryDirectory(dir=path.resolve().parent) as folder:
-        new = Path(folder) / path.name
-        new.write_text(text, encoding="utf-8")
-        os.replace(new, path)
+    write_whole(path, text)
 
 
 # ----- reading -----
