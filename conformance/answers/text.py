@@ -39,7 +39,9 @@ _COUNTED = re.compile(
     r"\b0x[0-9a-fA-F]+|(?<=_)[0-9]+|(?<=CustomGradient-)[0-9]+|(?<=_proto=)[0-9]+|(?<=utor_type=)[0-9]+"
 )
 """An address, or the number at the end of a name that a framework made up: it counts what ran."""
-_FRAME = re.compile(r'^[ \t]*File "[^"\n]*", line \d+[^\n]*\n?(?:[ \t]+(?!File ")[^\n]*\n?)?', re.M)
+_FRAME = re.compile(
+    r'^[ \t]*File "[^"\n]*", line \d+[^\n]*\n?(?:[ \t]+(?![ \t]*File ")[^\n]*\n?)?', re.MULTILINE
+)
 """A frame of a stack, with its line of code: who called depends on the worker and its framework."""
 _FOLDERS = re.compile(r"(?<![\w./])(?:(?:/[\w.+@~-]+){2,}|(?:[\w.+@~-]+/)*site-packages)/")
 _LOGGED = re.compile(
@@ -145,7 +147,9 @@ def steady(message: str) -> str:
 
     >>> steady("I0000 00:00:1760.12    813 rewrite_1: no gradient of /tmp/x/run.py at 0x7f")
     'rewrite_#: no gradient of .../run.py at #'
+    >>> steady('at:\\n  File "a.py", line 1, in f\\n  File "b.py", line 2\\n    g()\\n\\nno rank')
+    'at: no rank'
     """
     encodable = message.encode("utf-8", "backslashreplace").decode()
-    folded = " ".join(encodable.split())
+    folded = " ".join(_FRAME.sub("", encodable).split())
     return _FOLDERS.sub(".../", uncounted(_LOGGED.sub("", folded)))

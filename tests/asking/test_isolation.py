@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import pytest
 
-from conformance.answers.text import uncounted
+from conformance.answers.text import steady
 from conformance.answers.wire import line_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
@@ -23,8 +23,7 @@ from conformance.targets.specification import Target, parse_target
 
 Answers: TypeAlias = "dict[tuple[str, str], str]"
 
-MESSAGE = re.compile(r'"message": "(?:[^"\\]|\\.)*"')
-WORKER_FRAME = re.compile(r'File \\"inside/[^\\]*\\", line \d+, in [\w<>]+\\n')
+MESSAGE = re.compile(r'(?<="message": )("(?:[^"\\]|\\.)*")')
 TENSORFLOW = parse_target("tensorflow:eager,graph,xla,call")
 LEAKING = """
 introduction: For tests of isolation.
@@ -50,18 +49,17 @@ def corpus() -> list[Case]:
 
 
 def answers(cases: Sequence[Case], target: Target, workers: int = 1) -> Answers:
-    """The raw answer of each cell, bit for bit, but for addresses and counters in its messages."""
+    """The raw answer of each cell, bit for bit but for what a message says of its process."""
     found = {}
     for event in ask(cases, [target], workers=workers):
         if isinstance(event, Answered):
             raw = json.dumps({**line_of(event.answer), "seconds": 0})
-            found[event.cell.case, event.cell.mode] = MESSAGE.sub(steady, raw)
+            found[event.cell.case, event.cell.mode] = MESSAGE.sub(_steady, raw)
     return found
 
 
-def steady(message: re.Match[str]) -> str:
-    """A message without what a process counts, and without the worker's own frames."""
-    return WORKER_FRAME.sub("", uncounted(message[0]))
+def _steady(message: re.Match[str]) -> str:
+    return json.dumps(steady(json.loads(message[1])))
 
 
 def shuffled(cases: Sequence[Case], seed: int) -> list[Case]:

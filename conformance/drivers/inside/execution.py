@@ -145,6 +145,13 @@ def _seed(target):
         random.set_seed(0)
 
 
+LOGGED_ONCE = (
+    ("tensorflow.python.platform.tf_logging", "_log_counter_per_token"),
+    ("tensorflow.python.util.deprecation", "_PRINTED_WARNING"),
+)
+"""Where TensorFlow keeps what it has logged once: a module and the name of its dict."""
+
+
 class _Logs(logging.Handler):
     """What the framework's loggers say during one cell, bounded."""
 
@@ -174,8 +181,7 @@ class _Logs(logging.Handler):
 
 def _forget_what_was_logged_once():
     """TensorFlow logs some warnings for the first time only: each cell is to be a first time."""
-    counters = getattr(
-        sys.modules.get("tensorflow.python.platform.tf_logging"), "_log_counter_per_token", None
-    )
-    if counters is not None:
-        counters.clear()
+    for module, logged in LOGGED_ONCE:
+        known = getattr(sys.modules.get(module), logged, None)
+        if known is not None:
+            known.clear()
