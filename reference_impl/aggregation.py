@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from reference_impl.operators import OPERATORS
+from reference_impl.ops.arithmetic import add_n
+from reference_impl.ops.shape import concat
 from reference_impl.tensor import IndexedSlices
 
 
@@ -16,14 +17,10 @@ def add_cotangents(cts: Sequence[Any]) -> Any:
     Slices and tensors: a tensor.
     **Source**: TF 2.21 backprop_util.py, `AggregateIndexedSlicesGradients`.
     """
-    if not cts:
-        return None
-    if len(cts) == 1:
-        return cts[0]
+    if len(cts) < 2:
+        return cts[0] if cts else None
     if all(isinstance(ct, IndexedSlices) for ct in cts):
-        return IndexedSlices(
-            OPERATORS["concat"]([ct.values for ct in cts], 0),
-            OPERATORS["concat"]([ct.indices for ct in cts], 0),
-            cts[0].dense_shape,
-        )
-    return OPERATORS["add_n"](cts)
+        values = concat([ct.values for ct in cts], axis=0)
+        indices = concat([ct.indices for ct in cts], axis=0)
+        return IndexedSlices(values, indices, cts[0].dense_shape)
+    return add_n(cts)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl import nest
-from reference_impl.dtypes import DType
+from reference_impl.dtypes import DType, as_dtype
 
 Array = np.ndarray[Any, Any]
 
@@ -37,12 +37,8 @@ def array_of(value: Any, dtype: DType | None, hint: DType | None) -> Array:
 def _numpy_array(value: Any) -> Array:
     """Return `value` as a new array; text becomes an object array of bytes."""
     array = np.array(value)
-    if array.dtype.kind in "US":
-        return np.asarray(np.vectorize(_as_bytes, otypes=[object])(array))
-    return _object_array(value, array) if array.dtype.kind == "O" else array
-
-
-def _object_array(value: Any, array: Array) -> Array:
+    if array.dtype.kind not in "USO":
+        return array
     if all(isinstance(item, (str, bytes)) for item in array.ravel()):
         return np.vectorize(_as_bytes, otypes=[object])(array) if array.size else array
     culprit = None if any(leaf is None for leaf in nest.flatten(value)) else value
@@ -60,9 +56,9 @@ def _narrowed(array: Array) -> Array:
     """Return what Python numbers become unasked: float32, and int32 where it fits."""
     if array.dtype.kind == "f":
         return array.astype(np.float32)
-    if array.dtype.kind == "i" and _fits_int32(array):
-        return array.astype(np.int32)
-    return array
+    limits = np.iinfo(np.int32)
+    fits = array.dtype.kind == "i" and np.all((limits.min <= array) & (array <= limits.max))
+    return array.astype(np.int32) if fits else array
 
 
 def _is_python(value: Any) -> bool:
@@ -71,21 +67,32 @@ def _is_python(value: Any) -> bool:
     return not any(isinstance(leaf, (np.ndarray, np.generic)) for leaf in nest.flatten(value))
 
 
-def _fits_int32(array: Array) -> bool:
-    limits = np.iinfo(np.int32)
-    return array.size == 0 or bool(array.min() >= limits.min and array.max() <= limits.max)
-
-
 def _can_hold(dtype: DType, kind: str) -> bool:
     """True if a Python value of NumPy kind `kind` converts to `dtype` without being asked to."""
     order = {"b": "b", "i": "iufc", "u": "iufc", "f": "fc", "c": "c", "O": "O"}
     return dtype.numpy_dtype.kind in order.get(kind, "")
 
 
+# ----- Converters of attributes: from what TensorFlow's callers give to what NumPy takes -----
+
+
 def whole_numbers(values: Any) -> tuple[int, ...]:
     """Return sizes, axes or indices, given as a number, a list or a tensor, as a tuple of ints."""
-    if isinstance(values, int):
-        return (values,)
     if isinstance(values, (tuple, list)):
         return tuple(map(int, values))
     return tuple(np.ravel(np.asarray(values)).astype(int).tolist())
+
+
+def axes(axis: Any) -> tuple[int, ...] | None:
+    """Return the axes of a reduction; None means all of them, [] none."""
+    return None if axis is None else whole_numbers(axis)
+
+
+def as_indices(indices: Any) -> Array:
+    """Return indices, a mask or segment ids as an array."""
+    return np.asarray(indices) if hasattr(indices, "dtype") else array_of(indices, None, None)
+
+
+def numpy_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the NumPy type of anything that names a dtype."""
+    return as_dtype(dtype).numpy_dtype

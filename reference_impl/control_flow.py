@@ -13,58 +13,18 @@ from reference_impl import nest
 from reference_impl.graph import running_graph
 from reference_impl.ops.passing import stop_gradient
 from reference_impl.ops.shape import stack, unstack
-from reference_impl.tensor import Tensor, convert_to_tensor
+from reference_impl.tensor import convert_to_tensor
 
 
-def cond(
-    pred: Any,
-    true_fn: Callable[[], Any] | None = None,
-    false_fn: Callable[[], Any] | None = None,
-    name: str | None = None,
-) -> Any:
+def cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
     """Return `true_fn()` or `false_fn()`."""
-    if true_fn is None or false_fn is None:
-        raise TypeError("cond(): 'true_fn' and 'false_fn' are both required")
     return true_fn() if bool(pred) else false_fn()
 
 
-def switch_case(
-    branch_index: Any,
-    branch_fns: Any,
-    default: Callable[[], Any] | None = None,
-    name: str | None = None,
-) -> Any:
-    """Return the result of one branch; an index without a branch takes the default, or the last."""
-    if not hasattr(branch_index, "dtype"):
-        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
-    numbered = _numbered(branch_fns)
-    chosen = numbered.get(int(branch_index))
-    return (chosen or default or numbered[max(numbered)])()
-
-
-def _numbered(branch_fns: Any) -> dict[int, Callable[[], Any]]:
-    if isinstance(branch_fns, dict):
-        return dict(branch_fns)
-    if all(callable(branch) for branch in branch_fns):
-        return dict(enumerate(branch_fns))
-    return {int(number): branch for number, branch in branch_fns}
-
-
-def case(
-    pred_fn_pairs: Any,
-    default: Callable[[], Any] | None = None,
-    exclusive: bool = False,
-    strict: bool = False,
-    name: str = "case",
-) -> Any:
-    """Return the result of the first branch whose predicate holds, else of the default."""
-    pairs = pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs
-    for pred, branch in pairs:
-        if bool(pred.deref() if hasattr(pred, "deref") else pred):
-            return branch()
-    if default is None:
-        raise ValueError("case(): no predicate holds and there is no default")
-    return default()
+def switch_case(branch_index: Any, branch_fns: Sequence[Callable[[], Any]]) -> Any:
+    """Return the result of one branch; an index without a branch takes the last."""
+    chosen = int(branch_index)
+    return branch_fns[chosen if 0 <= chosen < len(branch_fns) else -1]()
 
 
 def while_loop(
@@ -76,7 +36,6 @@ def while_loop(
     back_prop: bool = True,
     swap_memory: bool = False,
     maximum_iterations: Any = None,
-    name: str | None = None,
 ) -> Any:
     """Return the loop variables after running `body` while `cond` holds.
 
@@ -85,7 +44,7 @@ def while_loop(
     tuple only where `maximum_iterations` is given, and in a function not even there.
     """
     in_function = running_graph() is not None
-    values = nest.map_structure(_converted, loop_vars)
+    values = nest.map_structure(convert_to_tensor, loop_vars)
     iterations = 0
     while (maximum_iterations is None or iterations < int(maximum_iterations)) and cond(*values):
         values = body(*values)
@@ -96,59 +55,27 @@ def while_loop(
         else:
             nest.assert_same_structure(loop_vars, values)
         iterations += 1
-    values = nest.map_structure(_converted, values)
+    values = nest.map_structure(convert_to_tensor, values)
     return values if back_prop or not in_function else nest.map_structure(stop_gradient, values)
 
 
-def _converted(value: Any) -> Tensor:
-    return convert_to_tensor(value)
-
-
-def foldl(fn: Callable[..., Any], elems: Any, initializer: Any = None, **unused: Any) -> Any:
+def foldl(fn: Callable[..., Any], elems: Any, initializer: Any = None) -> Any:
     """Return fn(... fn(fn(initializer, row 0), row 1) ..., last row); default: row 0 begins."""
-    return _steps(fn, _rows(elems), initializer)[-1]
+    return _steps(fn, elems, initializer)[-1]
 
 
-def foldr(fn: Callable[..., Any], elems: Any, initializer: Any = None, **unused: Any) -> Any:
-    """Return the fold that begins with the last row."""
-    return _steps(fn, _rows(elems)[::-1], initializer)[-1]
-
-
-def scan(
-    fn: Callable[..., Any],
-    elems: Any,
-    initializer: Any = None,
-    reverse: bool = False,
-    **unused: Any,
-) -> Any:
+def scan(fn: Callable[..., Any], elems: Any, initializer: Any = None) -> Any:
     """Return all steps of a fold, stacked, each at the place of its row."""
-    rows = _rows(elems)
-    steps = _steps(fn, rows[::-1] if reverse else rows, initializer)
-    steps = steps[len(steps) - len(rows) :]
-    return _stacked(steps[::-1] if reverse else steps)
+    steps = _steps(fn, elems, initializer)
+    if initializer is not None:
+        steps = steps[1:]
+    return nest.map_structure(lambda *leaves: stack(leaves), *steps)
 
 
-def _steps(fn: Callable[..., Any], rows: list[Any], initializer: Any) -> list[Any]:
-    if initializer is None:
-        first, *rows = rows
-    else:
-        first = nest.map_structure(_converted, initializer)
-    steps = [first]
+def _steps(fn: Callable[..., Any], elems: Any, initializer: Any) -> list[Any]:
+    columns = [unstack(leaf) for leaf in nest.flatten(elems)]
+    rows = [nest.pack_sequence_as(elems, row) for row in zip(*columns, strict=True)]
+    steps = [rows.pop(0) if initializer is None else initializer]
     for row in rows:
         steps.append(fn(steps[-1], row))
     return steps
-
-
-def map_fn(fn: Callable[..., Any], elems: Any, **unused: Any) -> Any:
-    """Return the results for all rows, stacked."""
-    return _stacked([fn(row) for row in _rows(elems)])
-
-
-def _rows(elems: Any) -> list[Any]:
-    """Return a structure of tensors as the list of its rows."""
-    columns = [unstack(leaf) for leaf in nest.flatten(elems)]
-    return [nest.pack_sequence_as(elems, row) for row in zip(*columns, strict=True)]
-
-
-def _stacked(rows: Sequence[Any]) -> Any:
-    return nest.map_structure(lambda *leaves: stack(leaves), *rows)

@@ -14,9 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from reference_impl import nest, recording
-from reference_impl.operators import OPERATORS
+from reference_impl.ops.passing import identity
 from reference_impl.query import component_of, like_sources
-from reference_impl.recording import VariableWatcher
 from reference_impl.rules import zeros_for_unused
 from reference_impl.tensor import Variable, convert_to_tensor
 from reference_impl.unconnected import UnconnectedGradients
@@ -55,18 +54,18 @@ def custom_gradient(f: Callable[..., Any] | None = None) -> Any:
 
 
 def _call_with_gradient(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    with VariableWatcher() as watcher:
-        result, grad_fn = f(*args, **kwargs)
     arguments = nest.flatten(args)
-    given = arguments + nest.flatten(kwargs)
-    variables = [v for v in watcher.watched_variables() if not _is_among(v, given)]
+    with _VariableWatcher() as watcher:
+        result, grad_fn = f(*args, **kwargs)
+    given = {id(x) for x in arguments + nest.flatten(kwargs)}
+    variables = [v for v in watcher.variables.values() if id(v) not in given]
     if variables and not _takes_variables(grad_fn):
         raise TypeError(
             "@tf.custom_gradient grad_fn must accept keyword argument 'variables', "
             f"since function uses variables: {variables}"
         )
     results = nest.flatten(result)
-    outputs = [OPERATORS["identity"](component_of(y)) for y in results]
+    outputs = [identity(component_of(y)) for y in results]
     inputs = [convert_to_tensor(component_of(x)) for x in [*arguments, *variables]]
 
     def vjp(*cts: Any) -> Sequence[Any]:
@@ -99,8 +98,25 @@ def _declared_cotangents(
     return [*flat, *variable_cts]
 
 
-def _is_among(variable: Variable, values: Sequence[Any]) -> bool:
-    return any(variable is value for value in values)
+class _VariableWatcher:
+    """A recorder that collects the trainable variables used inside its context, in order."""
+
+    def __init__(self) -> None:
+        self.variables: dict[int, Variable] = {}
+
+    def __enter__(self) -> _VariableWatcher:
+        recording.push(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        recording.remove(self)
+
+    def record(self, *operation: object) -> None:
+        """Do nothing: operations are the business of the tapes outside."""
+
+    def variable_accessed(self, variable: Variable) -> None:
+        """Keep the variable."""
+        self.variables.setdefault(variable.handle.key, variable)
 
 
 def _takes_variables(grad_fn: Callable[..., Any]) -> bool:
@@ -147,7 +163,7 @@ def recompute_grad(f: Callable[..., Any]) -> Any:
             @custom_gradient
             def first_order(*cts: Any) -> Any:
                 with GradientTape() as tape:
-                    copies = nest.map_structure(OPERATORS["identity"], args)
+                    copies = nest.map_structure(identity, args)
                     tape.watch(copies)
                     tape.watch(list(variables or []))
                     again = f(*copies, **kwargs)

@@ -31,48 +31,7 @@ class DType:
         """True for complex64 and complex128."""
         return self.numpy_dtype.kind == "c"
 
-    @property
-    def is_integer(self) -> bool:
-        """True for signed and unsigned integers, not for bool."""
-        return self.numpy_dtype.kind in "iu"
-
-    @property
-    def is_bool(self) -> bool:
-        """True for bool."""
-        return self.numpy_dtype.kind == "b"
-
-    @property
-    def base_dtype(self) -> DType:
-        """The type itself: the oracle has no reference types."""
-        return self
-
-    @property
-    def real_dtype(self) -> DType:
-        """The type of the real part: float32 for complex64, else the type itself."""
-        return {"complex64": float32, "complex128": float64}.get(self.name, self)
-
-    @property
-    def size(self) -> int:
-        """Bytes per element."""
-        return self.numpy_dtype.itemsize
-
-    @property
-    def min(self) -> Any:
-        """The smallest finite value."""
-        return (
-            np.finfo(self.numpy_dtype).min if self.is_floating else np.iinfo(self.numpy_dtype).min
-        )
-
-    @property
-    def max(self) -> Any:
-        """The greatest finite value."""
-        return (
-            np.finfo(self.numpy_dtype).max if self.is_floating else np.iinfo(self.numpy_dtype).max
-        )
-
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, DType):
-            return self.name == other.name
         try:
             return self.name == as_dtype(other).name
         except TypeError:
@@ -83,9 +42,6 @@ class DType:
 
     def __repr__(self) -> str:
         return f"tf.{self.name}"
-
-    def __str__(self) -> str:
-        return f"<dtype: {self.name!r}>"
 
 
 float16 = DType("float16", np.float16, "half")
@@ -107,11 +63,11 @@ float8_e5m2 = DType("float8_e5m2", [("bits", np.uint8)])  # NumPy has none: opaq
 
 ALL = (
     float16, float32, float64, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-    bool_, string, complex64, complex128, float8_e5m2,
+    bool_, string, complex64, complex128,
 )  # fmt: skip
-_BY_NAME = {dtype.name: dtype for dtype in ALL} | {dtype.long_name: dtype for dtype in ALL}
-_BY_NUMPY = {dtype.numpy_dtype: dtype for dtype in ALL}
-_BY_PYTHON: dict[Any, DType] = {float: float32, int: int32, bool: bool_, str: string, bytes: string}
+_BY_NAME = {dtype.name: dtype for dtype in (*ALL, float8_e5m2)}
+_BY_NUMPY = {dtype.numpy_dtype: dtype for dtype in (*ALL, float8_e5m2)}
+_BY_PYTHON: dict[Any, DType] = {float: float32, int: int32, bool: bool_, str: string}
 
 
 def of_array(array: np.ndarray[Any, Any]) -> DType:
@@ -126,16 +82,16 @@ def as_dtype(type_value: Any) -> DType:
     """
     if isinstance(type_value, DType):
         return type_value
-    if isinstance(type_value, str) and type_value in _BY_NAME:
-        return _BY_NAME[type_value]
-    if isinstance(type_value, type) and type_value in _BY_PYTHON:
-        return _BY_PYTHON[type_value]
-    if isinstance(type_value, np.dtype) or (
-        isinstance(type_value, type) and issubclass(type_value, np.generic)
-    ):
-        found = _BY_NUMPY.get(np.dtype(type_value))
-        if found is not None:
-            return found
-    raise TypeError(
-        f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."
-    )
+    found = None
+    if isinstance(type_value, str):
+        found = _BY_NAME.get(type_value)
+    elif isinstance(type_value, np.dtype):
+        found = _BY_NUMPY.get(type_value)
+    elif isinstance(type_value, type):
+        is_numpy = issubclass(type_value, np.generic)
+        found = _BY_NUMPY.get(np.dtype(type_value)) if is_numpy else _BY_PYTHON.get(type_value)
+    if found is None:
+        raise TypeError(
+            f"Cannot convert the argument `type_value`: {type_value!r} to a TensorFlow DType."
+        )
+    return found

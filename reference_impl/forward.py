@@ -20,7 +20,7 @@ from reference_impl import nest, recording
 from reference_impl.dtypes import DIFFERENTIABLE_KINDS
 from reference_impl.recording import Record
 from reference_impl.tape import GradientTape
-from reference_impl.tensor import IndexedSlices, Tensor, Variable, convert_to_tensor
+from reference_impl.tensor import Tensor, Variable, convert_to_tensor, dense
 from reference_impl.unconnected import UnconnectedGradients, zeros_like
 
 _logger = logging.getLogger("tensorflow")
@@ -98,7 +98,7 @@ class ForwardAccumulator:
         known = [self._tangents.get(key) for key in record.input_keys]
         if all(tangent is None for tangent in known) or not any(map(_is_differentiable, outputs)):
             return
-        stack = recording.recorders()
+        stack = recording.thread.recorders
         with recording.only(stack[: stack.index(self)]):
             tangents = [
                 zeros_like(x) if tangent is None else tangent
@@ -121,10 +121,7 @@ def _push_forward(
     with GradientTape() as tape:
         cts = [_linear_point(y) for y in outputs]
         tape.watch([ct for ct in cts if ct is not None])
-        cts_in = [
-            convert_to_tensor(ct) if isinstance(ct, IndexedSlices) else ct
-            for ct in record.vjp(*cts)
-        ]
+        cts_in = [dense(ct) for ct in record.vjp(*cts)]
     pairs = [(ct, t) for ct, t in zip(cts_in, tangents, strict=True) if ct is not None]
     targets, seeds = [ct for ct, _ in pairs], [t for _, t in pairs]
     sources = [ct for ct in cts if ct is not None]

@@ -74,13 +74,13 @@ class Graph:
             recording.remove(self)
 
     def _outside(self) -> list[recording.Recorder]:
-        recorders = recording.recorders()
+        recorders = recording.thread.recorders
         return recorders[: recorders.index(self)] if self in recorders else []
 
 
 def running_graph() -> Graph | None:
     """Return the graph of the innermost function that is running."""
-    return next((r for r in reversed(recording.recorders()) if isinstance(r, Graph)), None)
+    return next((r for r in reversed(recording.thread.recorders) if isinstance(r, Graph)), None)
 
 
 def get_default_graph() -> Graph:
@@ -99,7 +99,7 @@ def function(func: Callable[..., Any] | None = None, **options: Any) -> Any:
 
     @functools.wraps(func, updated=())
     def called(*args: Any, **kwargs: Any) -> Any:
-        tapes = [(r, len(r.records)) for r in recording.recorders() if isinstance(r, Trace)]
+        tapes = [(r, len(r.records)) for r in recording.thread.recorders if isinstance(r, Trace)]
         with Graph().running():
             results = func(*args, **kwargs)
         for trace, before in tapes:
@@ -136,7 +136,6 @@ def gradients(
     ys: Any,
     xs: Any,
     grad_ys: Any = None,
-    name: str = "gradients",
     gate_gradients: bool = False,
     aggregation_method: Any = None,
     stop_gradients: Any = None,
@@ -155,7 +154,7 @@ def gradients(
             "tf.gradients is not supported when eager execution is enabled. "
             "Use tf.GradientTape instead."
         )
-    unconnected = UnconnectedGradients.parse(unconnected_gradients)
+    unconnected = UnconnectedGradients(unconnected_gradients)
     targets = [trackable(y) for y in _as_list(ys)]
     sources = [trackable(x) for x in _as_list(xs)]
     seeds = _seeds(grad_ys, targets)

@@ -46,7 +46,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any]) -> Any:
             f"Structure had {expected} atoms, but flat_sequence had {len(flat_sequence)} items. "
             f"Structure: {structure}, flat_sequence: {flat_sequence}."
         )
-    return _pack(structure, iter(flat_sequence))
+    return pack(structure, iter(flat_sequence))
 
 
 def map_structure(func: Callable[..., Any], *structures: Any) -> Any:
@@ -85,10 +85,11 @@ def _children(structure: Any) -> Sequence[Any]:
     return [structure[key] for key in sorted(structure)]
 
 
-def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
+def pack(structure: Any, leaves: Iterator[Any]) -> Any:
+    """Return the structure with other leaves, as many as it has."""
     if not is_nested(structure):
         return next(leaves)
-    packed = [_pack(child, leaves) for child in _children(structure)]
+    packed = [pack(child, leaves) for child in _children(structure)]
     if not isinstance(structure, (list, tuple)):
         by_key = dict(zip(sorted(structure), packed, strict=True))
         return type(structure)((key, by_key[key]) for key in structure)

@@ -1,4 +1,7 @@
-"""Reading a query: what stands on the tape for the targets, sources and output gradients given."""
+"""Reading a query: what stands on the tape for the targets, sources and output gradients given.
+
+What a query cannot be asked is refused here, with TensorFlow's texts.
+"""
 
 from __future__ import annotations
 
@@ -9,33 +12,27 @@ from typing import Any
 from reference_impl import nest
 from reference_impl.dtypes import DIFFERENTIABLE_KINDS
 from reference_impl.errors import InvalidArgumentError
-from reference_impl.tensor import (
-    CompositeTensor,
-    IndexedSlices,
-    Tensor,
-    Variable,
-    convert_to_tensor,
-)
+from reference_impl.tensor import IndexedSlices, Tensor, Variable, convert_to_tensor
 
 _logger = logging.getLogger("tensorflow")
 
 
 def watchable(structure: Any) -> Iterator[Any]:
-    """Yield the tensors and variables of a structure, those inside composites too.
+    """Yield the tensors and variables of a structure, those inside slices and composites too.
 
     **Edges**: a dtype that is not floating is watched in vain, with a logged warning.
     **Errors**: anything else is a ValueError, after what stands before it.
     """
     for leaf in nest.flatten(structure):
-        if isinstance(leaf, (CompositeTensor, IndexedSlices)):
-            yield from watchable(list(leaf.components))
-        elif isinstance(leaf, (Tensor, Variable)):
+        if isinstance(leaf, (Tensor, Variable)):
             if leaf.dtype.numpy_dtype.kind not in DIFFERENTIABLE_KINDS:
                 _logger.warning(
                     "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
                     leaf.dtype,
                 )
             yield leaf
+        elif hasattr(leaf, "components"):
+            yield from watchable(list(leaf.components))
         else:
             raise ValueError(
                 f"Passed in object {leaf} of type {type(leaf).__name__!r}"
@@ -47,26 +44,43 @@ def warn_of_recording() -> None:
     """Say that a persistent tape, asked inside its context, records its own walk."""
     _logger.warning(
         "Calling GradientTape.gradient on a persistent tape inside its context is significantly "
-        "less efficient than calling it outside the context (it causes the gradient ops to be "
-        "recorded on the tape, leading to increased CPU and memory usage). Only call "
-        "GradientTape.gradient inside the context if you actually want to trace the gradient in "
-        "order to compute higher order derivatives."
+        "less efficient than calling it outside the context."
     )
+
+
+def unused(trace: Any, to_compute: str) -> Any:
+    """Return the trace. **Errors**: RuntimeError for none: never entered, or ordinary and used."""
+    if trace is None:
+        raise RuntimeError(
+            f"A non-persistent GradientTape can only be used {to_compute} one set of gradients "
+            "(or jacobians)"
+        )
+    return trace
+
+
+def needs_persistent(
+    what: str, why: str = "eager execution enabled and with  experimental_use_pfor set to False"
+) -> RuntimeError:
+    """Return the error of asking an ordinary tape several times, as some jacobians do."""
+    text = f"GradientTape must be created with persistent=True to compute the {what} with {why}."
+    return RuntimeError(text)
 
 
 def trackable(leaf: Any) -> Any:
     """Return what stands for a target or source: a tensor, a variable's handle, the values."""
-    if isinstance(leaf, Tensor):
-        return leaf
-    if isinstance(leaf, Variable):
-        return leaf.handle
-    if isinstance(leaf, CompositeTensor):
-        return leaf.gradient_component
-    if hasattr(leaf, "dtype"):
+    component = component_of(leaf)
+    if isinstance(component, Tensor):
+        return component
+    if isinstance(component, Variable):
+        return component.handle
+    if isinstance(leaf, (IndexedSlices, int, float, complex)):
         raise AttributeError(f"{type(leaf).__name__!r} object has no attribute '_id'")
-    if isinstance(leaf, (int, float, complex)):
-        raise AttributeError(f"{type(leaf).__name__!r} object has no attribute 'dtype'")
     raise TypeError(f"Cannot convert the argument `type_value`: {leaf!r} to a TensorFlow DType.")
+
+
+def component_of(value: Any) -> Any:
+    """Return the tensor that stands for a ragged tensor; anything else as it is."""
+    return value if isinstance(value, Tensor) else getattr(value, "gradient_component", value)
 
 
 def targets_of(target: Any) -> list[Any]:
@@ -82,12 +96,10 @@ def targets_of(target: Any) -> list[Any]:
 def like_sources(sources: Any, gradients: Sequence[Any]) -> Any:
     """Return gradients in the structure of the sources; a ragged source's is ragged."""
     leaves = [
-        source.with_gradient_component(ct)
-        if isinstance(source, CompositeTensor) and ct is not None
-        else ct
+        ct if ct is None or not hasattr(source, "with_gradient") else source.with_gradient(ct)
         for source, ct in zip(nest.flatten(sources), gradients, strict=True)
     ]
-    return nest.pack_sequence_as(sources, leaves)
+    return nest.pack(sources, iter(leaves))
 
 
 def seeds_of(output_gradients: Any, targets: Sequence[Any]) -> list[Tensor]:
@@ -104,14 +116,8 @@ def seeds_of(output_gradients: Any, targets: Sequence[Any]) -> list[Tensor]:
             f"Length mismatch. Passed {len(seeds)} output_gradients for {len(targets)} targets"
         )
     for seed, target in zip(seeds, targets, strict=True):
-        if seed.array.shape != target.array.shape:
+        if seed.shape != target.shape:
             raise InvalidArgumentError(
-                f"Incompatible shapes: output gradient {list(seed.array.shape)} for a target of "
-                f"shape {list(target.array.shape)}"
+                f"Incompatible shapes: an output gradient of {seed.shape} for {target.shape}"
             )
     return seeds
-
-
-def component_of(value: Any) -> Any:
-    """Return the tensor that stands for a ragged tensor; anything else as it is."""
-    return value.gradient_component if isinstance(value, CompositeTensor) else value

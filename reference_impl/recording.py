@@ -1,7 +1,7 @@
 """Who is listening: the thread's stack of recorders, and the record of one operation.
 
-A recorder is a tape (`tape.py`) or a forward accumulator (`forward.py`). Every operation is
-offered to each of them, outermost first.
+A recorder is a tape (`tape.py`) or a forward accumulator (`forward.py`), among others. Every
+operation is offered to each of them, outermost first.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from reference_impl.tensor import Tensor, Variable
+    from reference_impl.tensor import Variable
 
-Vjp = Callable[..., Sequence[Any]]
+Values = Sequence[Any]
+Vjp = Callable[..., Values]
 """Maps one cotangent per output to one cotangent, or None, per input."""
-
 
 _key = operator.attrgetter("key")
 
@@ -33,23 +33,34 @@ class Record:
 
     __slots__ = ("input_keys", "op_type", "output_keys", "vjp")
 
-    def __init__(
-        self, op_type: str, inputs: Sequence[Any], outputs: Sequence[Tensor], vjp: Vjp
-    ) -> None:
+    def __init__(self, op_type: str, inputs: Values, outputs: Values, vjp: Vjp) -> None:
         self.op_type = op_type
-        self.input_keys = tuple(map(_key, inputs))
-        self.output_keys = tuple(map(_key, outputs))
+        self.input_keys = [*map(_key, inputs)]
+        self.output_keys = [*map(_key, outputs)]
         self.vjp = vjp
 
 
 class Recorder(Protocol):
     """What a tape and a forward accumulator have in common."""
 
-    def record(self, record: Record, inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:
+    def record(self, record: Record, inputs: Values, outputs: Values) -> None:
         """See one executed operation."""
 
     def variable_accessed(self, variable: Variable) -> None:
-        """See the reading of a trainable variable."""
+        """See the reading of, or the assignment to, a trainable variable."""
+
+
+class quietly:
+    """A context without NumPy's warnings: they are switched off once, not for each operation."""
+
+    def __enter__(self) -> None:
+        self._before, thread.quiet = thread.quiet, True
+        self._warnings = np.errstate(all="ignore")
+        self._warnings.__enter__()
+
+    def __exit__(self, *exception: Any) -> None:
+        self._warnings.__exit__(None, None, None)
+        thread.quiet = self._before
 
 
 class _Thread(threading.local):
@@ -57,32 +68,29 @@ class _Thread(threading.local):
 
     def __init__(self) -> None:
         self.recorders: list[Recorder] = []
-        self.watchers: list[VariableWatcher] = []
-        self.stopped = False
-        self.quiet = False
+        self.own = self.recorders  # but inside `only`
+        self.stopped = self.quiet = False
+        self.hush = quietly()
 
 
 thread = _Thread()
 
 
-def recorders() -> list[Recorder]:
-    """Return the active recorders, outermost first."""
-    return thread.recorders
-
-
 def push(recorder: Recorder) -> None:
-    """Make `recorder` the innermost one."""
+    """Make `recorder` the innermost one; NumPy's warnings are off until the last one is gone."""
+    if thread.recorders is thread.own and not thread.own:
+        thread.hush.__enter__()
     thread.recorders.append(recorder)
 
 
 def remove(recorder: Recorder) -> None:
     """Take `recorder` off the stack, wherever it stands."""
     thread.recorders.remove(recorder)
+    if thread.recorders is thread.own and not thread.own:
+        thread.hush.__exit__()
 
 
-def record_operation(
-    op_type: str, inputs: Sequence[Any], outputs: Sequence[Tensor], vjp: Vjp
-) -> None:
+def record_operation(op_type: str, inputs: Values, outputs: Values, vjp: Vjp) -> None:
     """Offer an executed operation to every recorder, outermost first."""
     if thread.stopped or not thread.recorders:
         return
@@ -92,62 +100,27 @@ def record_operation(
 
 
 def variable_accessed(variable: Variable) -> None:
-    """Tell tapes and watchers that `variable` is being read; only trainable ones are watched."""
-    if not variable.trainable:
-        return
-    for recorder in thread.recorders:
-        recorder.variable_accessed(variable)
-    for watcher in thread.watchers:
-        watcher.variables.setdefault(variable.handle.key, variable)
+    """Tell every recorder that `variable` is used; only trainable ones are watched."""
+    if variable.trainable:
+        for recorder in thread.recorders:
+            recorder.variable_accessed(variable)
 
 
-@contextmanager
-def stop_recording() -> Iterator[None]:
-    """Hide what happens inside from all recorders of this thread (contract part 1, line 67)."""
-    before = thread.stopped
-    thread.stopped = True
-    try:
-        yield
-    finally:
-        thread.stopped = before
+def stop_recording() -> AbstractContextManager[None]:
+    """Hide operations from all recorders of this thread (contract part 1, line 67)."""
+    return _changed(stopped=True)
 
 
-@contextmanager
-def only(outer: list[Recorder]) -> Iterator[None]:
+def only(outer: list[Recorder]) -> AbstractContextManager[None]:
     """Let only the recorders `outer` see what happens inside."""
-    before = thread.recorders
-    thread.recorders = outer
-    try:
-        yield
-    finally:
-        thread.recorders = before
+    return _changed(recorders=outer)
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
-    """Switch NumPy's warnings off once for a whole walk, instead of for each operation."""
-    before = thread.quiet
-    thread.quiet = True
+def _changed(**inside: Any) -> Iterator[None]:
+    before = {name: getattr(thread, name) for name in inside}
+    vars(thread).update(inside)
     try:
-        with np.errstate(all="ignore"):
-            yield
+        yield
     finally:
-        thread.quiet = before
-
-
-class VariableWatcher:
-    """Collects the trainable variables read inside its context, each once."""
-
-    def __init__(self) -> None:
-        self.variables: dict[int, Variable] = {}
-
-    def __enter__(self) -> VariableWatcher:
-        thread.watchers.append(self)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        thread.watchers.remove(self)
-
-    def watched_variables(self) -> tuple[Variable, ...]:
-        """Return the variables in the order of first reading."""
-        return tuple(self.variables.values())
+        vars(thread).update(before)

@@ -3,7 +3,8 @@
 The law:
   1. A tape records an operation when one of its differentiable inputs is tracked; watching makes
      an input tracked, recording makes the outputs tracked.
-  2. `gradient` gives each target a cotangent: its output gradient, or ones.
+  2. `gradient` gives each target a cotangent: its output gradient, or ones. A source that is a
+     target receives it, watched or not.
   3. Backwards through the records, the cotangents of an output add up, and the operation's rule
      pulls their sum back to its inputs. What arrives at a source is its gradient (`trace.py`).
   4. A source where nothing arrives is unconnected: None, which is not zero.
@@ -35,36 +36,36 @@ class GradientTape:
     batch_jacobian = batch_jacobian
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        self._trace: Trace | None = None
-        self._persistent = persistent
+        self.trace: Any = None  # a Trace, between the first entering and the end of use
+        self.persistent = persistent
         self._watch_accessed_variables = watch_accessed_variables
         self._watched_variables: tuple[Variable, ...] = ()
-        self._recording = False
+        self.recording = False
 
     def __enter__(self) -> GradientTape:
         self._push()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._recording:
+        if self.recording:
             self._pop()
 
     def _push(self) -> None:
-        if self._recording:
+        if self.recording:
             raise ValueError(
                 "Tape is still recording, This can happen if you try to "
                 "re-enter an already-active tape."
             )
-        if self._trace is None:
-            self._trace = Trace(self._watch_accessed_variables)
-        recording.push(self._trace)
-        self._recording = True
+        if self.trace is None:
+            self.trace = Trace(self._watch_accessed_variables)
+        recording.push(self.trace)
+        self.recording = True
 
     def _pop(self) -> None:
-        if not self._recording or self._trace is None:
+        if not self.recording:
             raise ValueError("Tape is not recording.")
-        recording.remove(self._trace)
-        self._recording = False
+        recording.remove(self.trace)
+        self.recording = False
 
     def watch(self, tensor: Any) -> None:
         """Track every tensor and variable of a structure from now on.
@@ -73,12 +74,10 @@ class GradientTape:
         **Errors**: anything but a tensor or variable is a ValueError.
         """
         for leaf in query.watchable(tensor):
-            if self._trace is None:
-                raise AttributeError("'NoneType' object has no attribute '_tape'")
             if isinstance(leaf, Variable):
-                self._trace.watch_variable(leaf)
+                self.trace.watch_variable(leaf)
             else:
-                self._trace.watch(leaf.key)
+                self.trace.watch(leaf.key)
 
     @contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -86,7 +85,7 @@ class GradientTape:
 
         **Errors**: a tape that has nothing to stop raises RuntimeError, an exited one ValueError.
         """
-        if self._trace is None:
+        if self.trace is None:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
         self._pop()
         try:
@@ -97,13 +96,13 @@ class GradientTape:
     def reset(self) -> None:
         """Forget all records and all that is watched; go on recording."""
         self._pop()
-        self._trace = None
+        self.trace = None
         self._push()
 
     def watched_variables(self) -> tuple[Variable, ...]:
         """Return the watched variables in the order of their construction, also after use."""
-        if self._trace is not None:
-            self._watched_variables = self._trace.watched_variables()
+        if self.trace is not None:
+            self._watched_variables = self.trace.watched_variables()
         return self._watched_variables
 
     def gradient(
@@ -123,42 +122,22 @@ class GradientTape:
         targets = query.targets_of(target)
         handles = [query.trackable(source) for source in nest.flatten(sources)]
         seeds = query.seeds_of(output_gradients, targets)
-        unconnected = UnconnectedGradients.parse(unconnected_gradients)
+        unconnected = UnconnectedGradients(unconnected_gradients)
         results = unconnected.fill(trace.walk(targets, handles, seeds), handles)
         self.end_query()
         return query.like_sources(sources, results)
 
-    @property
-    def is_recording(self) -> bool:
-        """True inside the context, unless the tape is stopped."""
-        return self._recording
-
-    @property
-    def is_used(self) -> bool:
-        """True if there is nothing to ask: never entered, or an ordinary tape after its query."""
-        return self._trace is None
-
-    @property
-    def is_persistent(self) -> bool:
-        """True if the tape answers any number of queries."""
-        return self._persistent
-
     def begin_query(self) -> Trace:
         """Return the trace; an ordinary tape stops recording, a persistent one goes on."""
-        if self._trace is None:
-            raise RuntimeError(
-                "A non-persistent GradientTape can only be used to "
-                "compute one set of gradients (or jacobians)"
-            )
-        trace = self._trace
-        if self._recording and self._persistent:
+        trace: Trace = query.unused(self.trace, "to compute")
+        if self.recording and self.persistent:
             query.warn_of_recording()
-        elif self._recording:
+        elif self.recording:
             self._pop()
         return trace
 
     def end_query(self) -> None:
         """Release an ordinary tape's records; a persistent tape keeps them until it dies."""
-        if not self._persistent:
+        if not self.persistent:
             self._watched_variables = self.watched_variables()
-            self._trace = None
+            self.trace = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import chain, repeat
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from reference_impl import recording
 from reference_impl.aggregation import add_cotangents
 from reference_impl.dtypes import DIFFERENTIABLE_KINDS
-from reference_impl.recording import Record
+from reference_impl.recording import Record, Values
 from reference_impl.tensor import Tensor, Variable
 
 
@@ -34,7 +33,7 @@ class Trace:
         self.watch(variable.handle.key)
 
     def variable_accessed(self, variable: Variable) -> None:
-        """See the reading of a trainable variable."""
+        """See the use of a trainable variable."""
         if self.watch_accessed_variables:
             self.watch_variable(variable)
 
@@ -42,7 +41,7 @@ class Trace:
         """Return the watched variables in the order of their construction."""
         return tuple(self.variables[key] for key in sorted(self.variables))
 
-    def record(self, record: Record, inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:
+    def record(self, record: Record, inputs: Values, outputs: Values) -> None:
         """Append the record if a differentiable input is tracked (the law, 1)."""
         for x in inputs:
             if x.key in self.producer and x.array.dtype.kind in DIFFERENTIABLE_KINDS:
@@ -51,9 +50,7 @@ class Trace:
                     self.producer[key] = record
                 return
 
-    def walk(
-        self, targets: Sequence[Any], sources: Sequence[Any], seeds: Sequence[Any] = ()
-    ) -> list[Any]:
+    def walk(self, targets: Values, sources: Values, seeds: Values = ()) -> list[Any]:
         """Return the cotangent of the targets at each source, None where nothing arrives."""
         source_keys = {source.key for source in sources}
         cotangents: dict[int, list[Any]] = {}
@@ -64,35 +61,20 @@ class Trace:
                 cotangents.setdefault(target.key, []).append(seed)
         with recording.quietly():
             for record in reversed(self.records):
-                cts = self._arrived(record, cotangents, source_keys)
-                if cts is None:
-                    continue
-                for key, ct in zip(record.input_keys, record.vjp(*cts), strict=True):
-                    if ct is not None and key in self.producer:  # else nobody tracks it
-                        cotangents.setdefault(key, []).append(ct)
+                cts, arrived = [], False
+                for key in record.output_keys:
+                    ct = None
+                    if key in cotangents and self.producer[key] is record:  # no later one's
+                        ct, arrived = add_cotangents(cotangents.pop(key)), True
+                        if key in source_keys:
+                            cotangents[key] = [ct]
+                    cts.append(ct)
+                if arrived:
+                    for key, ct in zip(record.input_keys, record.vjp(*cts), strict=True):
+                        if ct is not None and key in self.producer:  # else nobody tracks it
+                            cotangents.setdefault(key, []).append(ct)
             return [add_cotangents(cotangents.get(source.key, [])) for source in sources]
-
-    def _arrived(
-        self, record: Record, cotangents: dict[int, list[Any]], source_keys: set[int]
-    ) -> list[Any] | None:
-        """Return the summed cotangent of each output; None if nothing depends on any of them.
-
-        A sum is taken out of `cotangents`, unless its tensor is also a source.
-        """
-        cts: list[Any] = []
-        arrived = False
-        for key in record.output_keys:
-            ct = None
-            if key in cotangents and self.producer[key] is record:  # or a later one replaced it
-                ct = add_cotangents(cotangents.pop(key))
-                arrived = True
-                if key in source_keys:
-                    cotangents[key] = [ct]
-            cts.append(ct)
-        return cts if arrived else None
 
 
 def _ones_like(target: Any) -> Tensor | None:
-    if target.array.dtype.kind == "O":
-        return None
-    return Tensor(np.ones_like(target.array))
+    return None if target.array.dtype.kind == "O" else Tensor(np.ones_like(target.array))

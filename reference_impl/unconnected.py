@@ -18,13 +18,8 @@ class UnconnectedGradients(enum.Enum):
     ZERO = "zero"
 
     @classmethod
-    def parse(cls, value: Any) -> UnconnectedGradients:
-        """Accept a member or its name; anything else is a ValueError."""
-        try:
-            return cls(value)
-        except ValueError:
-            message = f"Unknown value for unconnected_gradients: {value!r}"
-            raise ValueError(message) from None
+    def _missing_(cls, value: object) -> Any:
+        raise ValueError(f"Unknown value for unconnected_gradients: {value!r}")
 
     def fill(self, results: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
         """Return `results`, with zeros for None if ZERO is asked for."""

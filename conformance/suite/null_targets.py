@@ -101,7 +101,7 @@ def _like(source: Any, *shapes: Any) -> Any:
 def _ones_like(x: Any) -> Any:
     if x is None:
         return None
-    return tf.zeros_like(x) if x.dtype == tf.string else tf.ones_like(x)
+    return tf.zeros_like(x) if x.dtype == "string" else tf.ones_like(x)
 
 
 def _nan_like(x: Any) -> Any:

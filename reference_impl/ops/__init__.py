@@ -1,83 +1,52 @@
-"""The operations. Importing this package fills the table of rules and Python's operators."""
+"""The operations. Importing this package attaches to tensors and variables what is made of them."""
 
 from __future__ import annotations
 
-from reference_impl.operators import OPERATORS
-from reference_impl.ops import (
-    activations,
-    arithmetic,
-    complex_numbers,
-    convolution,
-    elementwise,
-    image,
-    indexing,
-    linalg,
-    losses,
-    nondifferentiable,
-    passing,
-    piecewise,
-    quantization,
-    reduction,
-    segments,
-    selection,
-    shape,
-    special,
-)
+from collections.abc import Callable
+from typing import Any
 
-OPERATORS.update(
-    abs=piecewise.abs,
-    add=arithmetic.add,
-    add_n=arithmetic.add_n,
-    broadcast_to=shape.broadcast_to,
-    concat=shape.concat,
-    densify=indexing.densify,
-    divide=arithmetic.divide,
-    equal=nondifferentiable.equal,
-    floordiv=arithmetic.floordiv,
-    floormod=arithmetic.floormod,
-    gather=indexing.gather,
-    gather_nd=indexing.gather_nd,
-    greater=nondifferentiable.greater,
-    greater_equal=nondifferentiable.greater_equal,
-    identity=passing.identity,
-    less=nondifferentiable.less,
-    less_equal=nondifferentiable.less_equal,
-    logical_and=nondifferentiable.logical_and,
-    logical_not=nondifferentiable.logical_not,
-    logical_or=nondifferentiable.logical_or,
-    logical_xor=nondifferentiable.logical_xor,
-    matmul=linalg.matmul,
-    multiply=arithmetic.multiply,
-    negative=arithmetic.negative,
-    not_equal=nondifferentiable.not_equal,
-    pow=arithmetic.pow,
-    read_variable=passing.read_variable,
-    reduce_sum=reduction.reduce_sum,
-    reshape=shape.reshape,
-    stack=shape.stack,
-    stop_gradient=passing.stop_gradient,
-    strided_slice=indexing.strided_slice,
-    subtract=arithmetic.subtract,
-    transpose=shape.transpose,
-)
+from reference_impl.broadcasting import sum_to_shape
+from reference_impl.ops import arithmetic, indexing, linalg, nondifferentiable, piecewise
+from reference_impl.tensor import Operators, Variable
 
-__all__ = [
-    "activations",
-    "arithmetic",
-    "complex_numbers",
-    "convolution",
-    "elementwise",
-    "image",
-    "indexing",
-    "linalg",
-    "losses",
-    "nondifferentiable",
-    "passing",
-    "piecewise",
-    "quantization",
-    "reduction",
-    "segments",
-    "selection",
-    "shape",
-    "special",
-]
+_BINARY: dict[str, Any] = {
+    "add": arithmetic.add,
+    "sub": arithmetic.subtract,
+    "mul": arithmetic.multiply,
+    "truediv": arithmetic.divide,
+    "floordiv": arithmetic.floordiv,
+    "mod": arithmetic.floormod,
+    "pow": arithmetic.pow,
+    "matmul": linalg.matmul,
+}
+_COMPARISONS: dict[str, Any] = {
+    "lt": nondifferentiable.less,
+    "le": nondifferentiable.less_equal,
+    "gt": nondifferentiable.greater,
+    "ge": nondifferentiable.greater_equal,
+}
+
+
+def _method(operation: Any, *, swapped: bool = False) -> Callable[[Any, Any], Any]:
+    call = operation.__call__  # a bound method is called faster than an object
+    return (lambda x, y: call(y, x)) if swapped else (lambda x, y: call(x, y))
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    **{f"__{name}__": _method(operation) for name, operation in _BINARY.items()},
+    **{f"__r{name}__": _method(operation, swapped=True) for name, operation in _BINARY.items()},
+    **{f"__{name}__": _method(operation) for name, operation in _COMPARISONS.items()},
+    "__eq__": lambda x, y: False if y is None else nondifferentiable.equal(x, y),
+    "__ne__": lambda x, y: True if y is None else nondifferentiable.not_equal(x, y),
+    "__neg__": lambda x: arithmetic.negative(x),
+    "__abs__": lambda x: piecewise.abs(x),
+    "__getitem__": lambda x, index: indexing.strided_slice(x, index),
+    "sum_to_shape": lambda ct, shape: sum_to_shape(ct, shape=shape),
+}
+_OF_VARIABLES = {
+    "gather_nd": _method(indexing.gather_nd),
+    "sparse_read": _method(indexing.gather),
+}
+for _owner, _methods in ((Operators, _METHODS), (Variable, _OF_VARIABLES)):
+    for _name, _function in _methods.items():
+        setattr(_owner, _name, _function)

@@ -14,12 +14,10 @@ import numpy as np
 from reference_impl.arrays import Array
 from reference_impl.custom_gradient import custom_gradient
 from reference_impl.ops.complex_numbers import cast, conj
-from reference_impl.ops.elementwise import exp, square, tanh
+from reference_impl.ops.elementwise import exp, square
 from reference_impl.ops.nondifferentiable import zeros_like
 from reference_impl.ops.reduction import reduce_sum
 from reference_impl.ops.selection import where
-from reference_impl.ops.shape import transpose
-from reference_impl.ops.special import erfc
 from reference_impl.rules import FLOATING, REAL, primitive, vjp_of
 from reference_impl.tensor import Tensor, convert_to_tensor
 
@@ -110,20 +108,6 @@ def _swish(features: Tensor, beta: Tensor) -> Any:
     return features * sigmoid(beta * features), swish_vjp
 
 
-def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
-    """Return x times the probability that a standard normal number is below x."""
-    x = convert_to_tensor(features)
-    if approximate:
-        inner = 0.7978845608028654 * (x + cast(0.044715, x.dtype) * x**3)
-        return 0.5 * x * (1.0 + tanh(inner))
-    return 0.5 * x * erfc(-x * cast(0.7071067811865476, x.dtype))
-
-
-def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
-    """Return log(sigmoid(x)), without overflow."""
-    return -softplus(-convert_to_tensor(x))
-
-
 # ----- With a kink -----
 
 
@@ -174,8 +158,13 @@ def relu6_grad_vjp(ct: Tensor, _out: Tensor, _ct: Tensor, x: Tensor) -> Cts:
     return _relu6_grad(ct, x), zeros_like(x)
 
 
-@primitive("LeakyRelu", REAL)
-def _leaky_relu(features: Array, *, alpha: float) -> Array:
+def _single(alpha: Any) -> float:
+    return float(np.float32(alpha))  # an attribute of the operation: single precision
+
+
+@primitive("LeakyRelu", REAL, alpha=_single)
+def leaky_relu(features: Array, *, alpha: float = 0.2) -> Array:
+    """Return x where x > 0, else alpha x."""
     return np.where(features > 0, features, features * features.dtype.type(alpha))
 
 
@@ -184,7 +173,7 @@ def _leaky_relu_grad(ct: Array, x: Array, *, alpha: float) -> Array:
     return np.where(x > 0, ct, ct * ct.dtype.type(alpha))
 
 
-@vjp_of(_leaky_relu)
+@vjp_of(leaky_relu)
 def leaky_relu_vjp(ct: Tensor, _out: Tensor, features: Tensor, *, alpha: float) -> Cts:
     """Ct where x > 0, else alpha ct. **Ties**: alpha at 0."""
     return (_leaky_relu_grad(ct, features, alpha=alpha),)
@@ -194,13 +183,6 @@ def leaky_relu_vjp(ct: Tensor, _out: Tensor, features: Tensor, *, alpha: float) 
 def leaky_relu_grad_vjp(ct: Tensor, _out: Tensor, _ct: Tensor, x: Tensor, *, alpha: float) -> Cts:
     """Linear in the first input, constant in the second."""
     return _leaky_relu_grad(ct, x, alpha=alpha), zeros_like(x)
-
-
-def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
-    """Return x where x > 0, else alpha x."""
-    x = convert_to_tensor(features)
-    slope = float(np.float32(alpha))  # an attribute of the operation: single precision
-    return _leaky_relu(cast(x, "float32") if x.dtype.is_integer else x, alpha=slope)
 
 
 @primitive("Elu", REAL)
@@ -251,50 +233,30 @@ def selu_grad_vjp(ct: Tensor, _out: Tensor, ct_in: Tensor, out: Tensor) -> Cts:
     return _selu_grad(ct, out), where(out < 0, ct * ct_in, zeros_like(out))
 
 
-# ----- Over the last axis -----
+# ----- Along an axis -----
 
 
-@primitive("Softmax", REAL)
-def _softmax(x: Array) -> Array:
-    shifted = np.exp(x - np.max(x, axis=-1, keepdims=True, initial=-np.inf))
-    return np.asarray(shifted / np.sum(shifted, axis=-1, keepdims=True))
+@primitive("Softmax", REAL, axis=int)
+def softmax(logits: Array, *, axis: int = -1) -> Array:
+    """Return exp(x) / sum(exp(x)) along an axis."""
+    shifted = np.exp(logits - np.max(logits, axis=axis, keepdims=True, initial=-np.inf))
+    return np.asarray(shifted / np.sum(shifted, axis=axis, keepdims=True))
 
 
-@vjp_of(_softmax)
-def softmax_vjp(ct: Tensor, out: Tensor, _x: Tensor) -> Cts:
-    """(ct - sum(ct out)) out, summed over the last axis."""
-    return ((ct - reduce_sum(ct * out, -1, keepdims=True)) * out,)
+@vjp_of(softmax)
+def softmax_vjp(ct: Tensor, out: Tensor, _logits: Tensor, *, axis: int) -> Cts:
+    """(ct - sum(ct out)) out, summed along the axis."""
+    return ((ct - reduce_sum(ct * out, axis, keepdims=True)) * out,)
 
 
-@primitive("LogSoftmax", REAL)
-def _log_softmax(x: Array) -> Array:
-    shifted = x - np.max(x, axis=-1, keepdims=True, initial=-np.inf)
-    return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=-1, keepdims=True)))
+@primitive("LogSoftmax", REAL, axis=int)
+def log_softmax(logits: Array, *, axis: int = -1) -> Array:
+    """Return x - log(sum(exp(x))) along an axis."""
+    shifted = logits - np.max(logits, axis=axis, keepdims=True, initial=-np.inf)
+    return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True)))
 
 
-@vjp_of(_log_softmax)
-def log_softmax_vjp(ct: Tensor, out: Tensor, _x: Tensor) -> Cts:
-    """Ct - sum(ct) exp(out), summed over the last axis."""
-    return (ct - reduce_sum(ct, -1, keepdims=True) * exp(out),)
-
-
-def softmax(logits: Any, axis: int | None = None, name: str | None = None) -> Tensor:
-    """Return exp(x) / sum(exp(x)) along an axis (default: the last)."""
-    return _along(_softmax, logits, axis)
-
-
-def log_softmax(logits: Any, axis: int | None = None, name: str | None = None) -> Tensor:
-    """Return x - log(sum(exp(x))) along an axis (default: the last)."""
-    return _along(_log_softmax, logits, axis)
-
-
-def _along(op: Any, logits: Any, axis: int | None) -> Tensor:
-    """Apply an operation of the last axis to another axis."""
-    x = convert_to_tensor(logits)
-    last = x.ndim - 1
-    axis = -1 if axis is None else int(axis)
-    if axis in (-1, last):
-        return op(x)  # type: ignore[no-any-return]
-    swapped = list(range(x.ndim))
-    swapped[axis], swapped[last] = swapped[last], swapped[axis]
-    return transpose(op(transpose(x, swapped)), swapped)
+@vjp_of(log_softmax)
+def log_softmax_vjp(ct: Tensor, out: Tensor, _logits: Tensor, *, axis: int) -> Cts:
+    """Ct - sum(ct) exp(out), summed along the axis."""
+    return (ct - reduce_sum(ct, axis, keepdims=True) * exp(out),)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.arrays import Array
+from reference_impl.arrays import Array, numpy_dtype
 from reference_impl.dtypes import DIFFERENTIABLE_KINDS, as_dtype, float8_e5m2
 from reference_impl.rules import ANY, primitive, vjp_of
 from reference_impl.tensor import Tensor, Variable, convert_to_tensor
@@ -17,7 +17,7 @@ from reference_impl.tensor import Tensor, Variable, convert_to_tensor
 Cts = tuple[Tensor | None, ...]
 
 
-@primitive("Cast", ANY)
+@primitive("Cast", ANY, dtype=numpy_dtype)
 def _cast(x: Array, *, dtype: Any) -> Array:
     if x.dtype == float8_e5m2.numpy_dtype:
         x = (x["bits"].astype(np.uint16) << 8).view(np.float16)
@@ -45,14 +45,14 @@ def cast_vjp(ct: Tensor, _out: Tensor, x: Tensor, *, dtype: Any) -> Cts:
     return (None,)
 
 
-def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+def cast(x: Any, dtype: Any) -> Any:
     """Return x in another dtype; complex to real drops the imaginary part.
 
     **Edges**: a tensor or variable of this dtype already is returned as it is.
     """
     wanted = as_dtype(dtype)
     x = x if isinstance(x, Variable) else convert_to_tensor(x)
-    return x if x.dtype is wanted else _cast(x, dtype=wanted.numpy_dtype)
+    return x if x.dtype is wanted else _cast(x, dtype=wanted)
 
 
 @primitive("Conj", ANY)
@@ -66,7 +66,7 @@ def conj_vjp(ct: Tensor, _out: Tensor, _x: Tensor) -> Cts:
     return (conj(ct),)
 
 
-def conj(x: Any, name: str | None = None) -> Tensor:
+def conj(x: Any) -> Tensor:
     """Return the complex conjugate; a real tensor is returned as it is."""
     x = x if type(x) is Tensor else convert_to_tensor(x)
     return _conj(x) if x.array.dtype.kind == "c" else x
@@ -83,7 +83,7 @@ def real_vjp(ct: Tensor, _out: Tensor, _x: Tensor) -> Cts:
     return (complex(ct, _zero_like(ct)),)
 
 
-def real(input: Any, name: str | None = None) -> Tensor:
+def real(input: Any) -> Tensor:
     """Return the real part; a real tensor is returned as it is."""
     x = convert_to_tensor(input)
     return _real(x) if x.array.dtype.kind == "c" else x
@@ -100,7 +100,7 @@ def imag_vjp(ct: Tensor, _out: Tensor, _x: Tensor) -> Cts:
     return (complex(_zero_like(ct), ct),)
 
 
-def imag(input: Any, name: str | None = None) -> Tensor:
+def imag(input: Any) -> Tensor:
     """Return the imaginary part; zeros, unconnected, for a real tensor."""
     x = convert_to_tensor(input)
     return _imag(x) if x.array.dtype.kind == "c" else Tensor(np.zeros_like(x.array))
@@ -122,22 +122,15 @@ def complex_vjp(ct: Tensor, _out: Tensor, real: Tensor, imag: Tensor) -> Cts:
 
 
 @primitive("Angle", "c")
-def _angle(x: Array) -> Array:
-    return np.angle(x).astype(x.real.dtype)
+def angle(input: Array) -> Array:
+    """Return the argument of a complex number."""
+    return np.angle(input).astype(input.real.dtype)
 
 
-@vjp_of(_angle)
-def angle_vjp(ct: Tensor, _out: Tensor, x: Tensor) -> Cts:
+@vjp_of(angle)
+def angle_vjp(ct: Tensor, _out: Tensor, input: Tensor) -> Cts:
     """-ct / (Im x + Re x i). **Edges**: nan at 0."""
-    return (-complex(ct, _zero_like(ct)) * (1.0 / complex(_imag(x), _real(x))),)
-
-
-def angle(input: Any, name: str | None = None) -> Tensor:
-    """Return the argument of a complex number; of a real one 0, or pi if it is negative."""
-    x = convert_to_tensor(input)
-    if x.array.dtype.kind == "c":
-        return _angle(x)
-    return Tensor(np.where(x.array < 0, np.pi, 0).astype(x.array.dtype))
+    return (-complex(ct, _zero_like(ct)) * (1.0 / complex(_imag(input), _real(input))),)
 
 
 def _zero_like(x: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from reference_impl.dtypes import DIFFERENTIABLE_KINDS
 from reference_impl.rules import ANY, not_differentiable, primitive, vjp_of, zeros_for_unused
 from reference_impl.tensor import IndexedSlices, Tensor, convert_to_tensor
 
-Cts = tuple[Tensor | None, ...]
+Cts = tuple[Any, ...]
 
 
 @primitive("Identity", ANY)
@@ -22,19 +22,17 @@ def _identity(x: Array) -> Array:
 
 
 @vjp_of(_identity, keeps_slices=True)
-def identity_vjp(ct: Any, _out: Tensor, _x: Tensor) -> tuple[Any, ...]:
+def identity_vjp(ct: Any, _out: Tensor, _x: Tensor) -> Cts:
     """Ct itself; slices stay slices."""
     return (ct,)
 
 
-def identity(input: Any, name: str | None = None) -> Any:
+def identity(input: Any) -> Any:
     """Return a new tensor with the value of `input`, connected to it."""
-    if isinstance(input, IndexedSlices):
-        return input
-    return _identity(input)
+    return input if isinstance(input, IndexedSlices) else _identity(input)
 
 
-def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+def identity_n(input: Any) -> list[Tensor]:
     """Return new tensors of any dtypes with the values of the inputs, by one operation.
 
     Its rule: each cotangent itself; zeros for a floating output that nothing depends on.
@@ -59,31 +57,25 @@ def read_variable(handle: Array) -> Array:
 
 
 @vjp_of(read_variable, keeps_slices=True)
-def read_variable_vjp(ct: Any, _out: Tensor, _handle: Any) -> tuple[Any, ...]:
+def read_variable_vjp(ct: Any, _out: Tensor, _handle: Any) -> Cts:
     """Ct itself; slices stay slices."""
     return (ct,)
 
 
+@not_differentiable
 @primitive("StopGradient", ANY)
 def stop_gradient(input: Array) -> Array:
     """Return the value of `input`, unconnected to it."""
     return input
 
 
-not_differentiable(stop_gradient)
-
-
 @primitive("PreventGradient", ANY)
-def _prevent_gradient(x: Array, *, message: str) -> Array:
-    return x
+def prevent_gradient(input: Array, *, message: str = "") -> Array:
+    """Return the value of `input`; asking for a gradient through it is a LookupError."""
+    return input
 
 
-@vjp_of(_prevent_gradient)
-def prevent_gradient_vjp(_ct: Tensor, _out: Tensor, _x: Tensor, *, message: str) -> Cts:
+@vjp_of(prevent_gradient)
+def prevent_gradient_vjp(_ct: Tensor, _out: Tensor, _input: Tensor, *, message: str) -> Cts:
     """**Errors**: LookupError, always."""
     raise LookupError(f"Gradient explicitly disabled. Reason: {message}")
-
-
-def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Tensor:
-    """Return the value of `input`; asking for a gradient through it is a LookupError."""
-    return _prevent_gradient(input, message=message)

@@ -53,9 +53,7 @@ def minimum_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
     return where(x_is_chosen, ct, zeros_like(ct)), where(x_is_chosen, zeros_like(ct), ct)
 
 
-def clip_by_value(
-    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
-) -> Tensor:
+def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any) -> Tensor:
     """Return t, but not less than the one bound nor more than the other; a composition.
 
     **Ties**: at either bound all of ct goes to t. **Edges**: the lower of two crossed bounds wins.
@@ -92,7 +90,7 @@ def complex_abs_vjp(ct: Tensor, out: Tensor, x: Tensor) -> Cts:
     return (divide_no_nan(complex(ct, zeros_like(ct)) * x, complex(out, zeros_like(out))),)
 
 
-def abs(x: Any, name: str | None = None) -> Tensor:
+def abs(x: Any) -> Tensor:
     """Return the absolute value, real also for complex numbers."""
     x = convert_to_tensor(x)
     return _complex_abs(x) if x.array.dtype.kind == "c" else _abs(x)
@@ -109,7 +107,7 @@ def sign_vjp(_ct: Tensor, _out: Tensor, x: Tensor) -> Cts:
     return (zeros_like(x),)
 
 
-def sign(x: Any, name: str | None = None) -> Tensor:
+def sign(x: Any) -> Tensor:
     """Return -1, 0 or 1, as x is; x / |x| for complex numbers, 0 at 0."""
     x = convert_to_tensor(x)
     if x.array.dtype.kind != "c":
@@ -142,19 +140,15 @@ def ceil_vjp(_ct: Tensor, _out: Tensor, _x: Tensor) -> Cts:
 
 
 @primitive("Round")
-def _round(x: Array) -> Array:
+def round(x: Array) -> Array:
+    """Return the nearest integer, halves to even, in x's dtype."""
     return np.round(x)
 
 
-@vjp_of(_round)
+@vjp_of(round)
 def round_vjp(_ct: Tensor, _out: Tensor, _x: Tensor) -> Cts:
     """Unconnected, not zero."""
     return (None,)
-
-
-def round(x: Any, name: str | None = None) -> Tensor:
-    """Return the nearest integer, halves to even, in x's dtype."""
-    return _round(x)
 
 
 @primitive("Rint", "f")

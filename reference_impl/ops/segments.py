@@ -11,14 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.arrays import Array
+from reference_impl.arrays import Array, as_indices
 from reference_impl.ops.arithmetic import divide_no_nan
 from reference_impl.ops.complex_numbers import cast
-from reference_impl.ops.indexing import columns, gather, gather_nd, scatter_nd, unsorted_segment_sum
+from reference_impl.ops.indexing import (
+    columns,
+    gather,
+    gather_nd,
+    scatter_nd,
+    unsorted_segment_sum,
+)
 from reference_impl.ops.nondifferentiable import equal, ones_like, zeros_like
 from reference_impl.ops.selection import where
-from reference_impl.rules import NUMBERS, primitive, vjp_of
-from reference_impl.tensor import Tensor, convert_to_tensor
+from reference_impl.rules import ORDERED, primitive, vjp_of
+from reference_impl.tensor import Tensor
 
 Cts = tuple[Tensor | None, ...]
 
@@ -33,90 +39,70 @@ def _by_segment(reduce: Callable[..., Any], x: Array, ids: Array, empty: int = 0
     return out
 
 
-def _ids(segment_ids: Any) -> Array:
-    return convert_to_tensor(segment_ids).array
-
-
-def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    """Return the sum of each segment."""
-    ids = _ids(segment_ids)
-    return unsorted_segment_sum(data, ids, int(ids.max(initial=-1)) + 1)
+def _segment_sum(x: Tensor, ids: Array) -> Tensor:
+    return unsorted_segment_sum(x, ids, int(ids.max(initial=-1)) + 1)
 
 
 # ----- Extrema -----
 
 
-@primitive("SegmentMax", "fiu")
-def _segment_max(x: Array, *, ids: Array) -> Array:
-    return _by_segment(np.max, x, ids)
+@primitive("SegmentMax", ORDERED, segment_ids=as_indices)
+def segment_max(data: Array, *, segment_ids: Array) -> Array:
+    """Return the greatest element of each segment."""
+    return _by_segment(np.max, data, segment_ids)
 
 
-@vjp_of(_segment_max)
-def segment_max_vjp(ct: Tensor, out: Tensor, x: Tensor, *, ids: Array) -> Cts:
+@vjp_of(segment_max)
+def segment_max_vjp(ct: Tensor, out: Tensor, data: Tensor, *, segment_ids: Array) -> Cts:
     """Ct goes to the greatest element of the segment. **Ties**: k equal ones get ct / k each."""
-    return (_segment_extremum_vjp(ct, out, x, ids),)
+    return (_segment_extremum_vjp(ct, out, data, segment_ids),)
 
 
-@primitive("SegmentMin", "fiu")
-def _segment_min(x: Array, *, ids: Array) -> Array:
-    return _by_segment(np.min, x, ids)
+@primitive("SegmentMin", ORDERED, segment_ids=as_indices)
+def segment_min(data: Array, *, segment_ids: Array) -> Array:
+    """Return the least element of each segment."""
+    return _by_segment(np.min, data, segment_ids)
 
 
-@vjp_of(_segment_min)
-def segment_min_vjp(ct: Tensor, out: Tensor, x: Tensor, *, ids: Array) -> Cts:
+@vjp_of(segment_min)
+def segment_min_vjp(ct: Tensor, out: Tensor, data: Tensor, *, segment_ids: Array) -> Cts:
     """Ct goes to the least element of the segment. **Ties**: k equal ones get ct / k each."""
-    return (_segment_extremum_vjp(ct, out, x, ids),)
+    return (_segment_extremum_vjp(ct, out, data, segment_ids),)
 
 
 def _segment_extremum_vjp(ct: Tensor, out: Tensor, x: Tensor, ids: Array) -> Tensor:
     selected = equal(x, gather(out, ids))
-    share = divide_no_nan(ct, segment_sum(cast(selected, ct.dtype), ids))  # no rows: no nan
+    share = divide_no_nan(ct, _segment_sum(cast(selected, ct.dtype), ids))  # no rows: no nan
     return where(selected, gather(share, ids), zeros_like(x))
-
-
-def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    """Return the greatest element of each segment."""
-    return _segment_max(data, ids=_ids(segment_ids))
-
-
-def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    """Return the least element of each segment."""
-    return _segment_min(data, ids=_ids(segment_ids))
 
 
 # ----- Product -----
 
 
-@primitive("SegmentProd", NUMBERS)
-def _segment_prod(x: Array, *, ids: Array) -> Array:
-    return _by_segment(np.prod, x, ids, empty=1)
+@primitive("SegmentProd", segment_ids=as_indices)
+def segment_prod(data: Array, *, segment_ids: Array) -> Array:
+    """Return the product of each segment; one for a segment without rows."""
+    return _by_segment(np.prod, data, segment_ids, empty=1)
 
 
-@vjp_of(_segment_prod)
-def segment_prod_vjp(ct: Tensor, out: Tensor, x: Tensor, *, ids: Array) -> Cts:
+@vjp_of(segment_prod)
+def segment_prod_vjp(ct: Tensor, out: Tensor, data: Tensor, *, segment_ids: Array) -> Cts:
     """Ct times the product of the other elements of the segment.
 
     **Edges**: a single zero gets the product of the others, which get 0; with two zeros all get 0.
     """
-    is_zero = equal(x, 0)
-    zeros = segment_sum(cast(is_zero, ct.dtype), ids)
+    ids, is_zero = segment_ids, equal(data, 0)
+    zeros = _segment_sum(cast(is_zero, ct.dtype), ids)
     ct = where(zeros > 1.0, zeros_like(ct), ct)
-    nonzero = where(is_zero, ones_like(x), x)
-    others = where(
-        is_zero, gather(_segment_prod(nonzero, ids=ids), ids), gather(out, ids) / nonzero
-    )
+    nonzero = where(is_zero, ones_like(data), data)
+    others = where(is_zero, gather(segment_prod(nonzero, ids), ids), gather(out, ids) / nonzero)
     return (gather(ct, ids) * others,)
-
-
-def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    """Return the product of each segment; one for a segment without rows."""
-    return _segment_prod(data, ids=_ids(segment_ids))
 
 
 # ----- Scattered extrema -----
 
 
-@primitive("TensorScatterMax", "fiu")
+@primitive("TensorScatterMax", ORDERED)
 def _scatter_max(x: Array, updates: Array, *, indices: Array) -> Array:
     out = x.copy()
     np.maximum.at(out, columns(indices, x.shape), updates)
@@ -129,7 +115,7 @@ def scatter_max_vjp(ct: Tensor, out: Tensor, x: Tensor, updates: Tensor, *, indi
     return _scatter_extremum_vjp(ct, out, x, updates, indices)
 
 
-@primitive("TensorScatterMin", "fiu")
+@primitive("TensorScatterMin", ORDERED)
 def _scatter_min(x: Array, updates: Array, *, indices: Array) -> Array:
     out = x.copy()
     np.minimum.at(out, columns(indices, x.shape), updates)
@@ -151,11 +137,11 @@ def _scatter_extremum_vjp(
     return share * in_x, gather_nd(share, indices) * in_updates
 
 
-def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any, name: Any = None) -> Tensor:
+def tensor_scatter_nd_max(tensor: Any, indices: Any, updates: Any) -> Tensor:
     """Return the tensor with each place at an index vector raised to its greatest update."""
-    return _scatter_max(tensor, updates, indices=_ids(indices))
+    return _scatter_max(tensor, updates, indices=as_indices(indices))
 
 
-def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any, name: Any = None) -> Tensor:
+def tensor_scatter_nd_min(tensor: Any, indices: Any, updates: Any) -> Tensor:
     """Return the tensor with each place at an index vector lowered to its least update."""
-    return _scatter_min(tensor, updates, indices=_ids(indices))
+    return _scatter_min(tensor, updates, indices=as_indices(indices))

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from reference_impl.arrays import Array
+from reference_impl.arrays import Array, as_indices
 from reference_impl.rules import ANY, primitive, vjp_of
-from reference_impl.tensor import Tensor, convert_to_tensor
+from reference_impl.tensor import Tensor
 
 Cts = tuple[Tensor | None, ...]
 
 
-@primitive("SelectV2", ANY)
+@primitive("SelectV2", ANY, condition=as_indices)
 def _select(x: Array, y: Array, *, condition: Array) -> Array:
     return np.where(condition, x, y)
 
@@ -31,11 +31,6 @@ def select_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor, *, condition: Arr
     return where(condition, ct, zero), where(condition, zero, ct)
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
-    """Return x where the condition holds and y elsewhere; without x and y, the true positions."""
-    mask = convert_to_tensor(condition).array
-    if x is None and y is None:
-        return Tensor(np.argwhere(mask).astype(np.int64))
-    if x is None or y is None:
-        raise ValueError("x and y must both be non-None or both be None.")
-    return _select(x, y, condition=mask)
+def where(condition: Any, x: Any, y: Any) -> Tensor:
+    """Return x where the condition holds and y elsewhere."""
+    return _select(x, y, condition=condition)

@@ -11,160 +11,92 @@ from typing import Any
 import numpy as np
 
 from reference_impl.arrays import Array, whole_numbers
+from reference_impl.broadcasting import broadcast_to
 from reference_impl.errors import InvalidArgumentError
 from reference_impl.ops.complex_numbers import conj
-from reference_impl.ops.reduction import reduce_sum
-from reference_impl.rules import (
-    ANY,
-    primitive,
-    primitive_with_outputs,
-    vjp_of,
-)
+from reference_impl.rules import ANY, primitive, primitive_with_outputs, vjp_of
 from reference_impl.tensor import Tensor, convert_to_tensor
 
 Cts = tuple[Tensor | None, ...]
-
-
-def sizes(shape: Any) -> tuple[int, ...]:
-    """Return a shape given as a tensor, a list or a number as a tuple of ints."""
-    return whole_numbers(shape)
+Sizes = tuple[int, ...]
+Paddings = tuple[tuple[int, int], ...]
 
 
 # ----- Reshaping -----
 
 
-@primitive("Reshape", ANY)
-def _reshape(x: Array, *, shape: tuple[int, ...]) -> Array:
+@primitive("Reshape", ANY, shape=whole_numbers)
+def reshape(tensor: Array, *, shape: Sizes) -> Array:
+    """Return the same elements in another shape; one size may be -1."""
     try:
-        return x.reshape(shape)
+        return tensor.reshape(shape)
     except ValueError as error:
         wanted = abs(int(np.prod(shape)))
         raise InvalidArgumentError(
-            f"Input to reshape is a tensor with {x.size} values, but the requested shape has "
+            f"Input to reshape is a tensor with {tensor.size} values, but the requested shape has "
             f"{wanted}",
             "Reshape",
         ) from error
 
 
-@vjp_of(_reshape)
-def reshape_vjp(ct: Tensor, _out: Tensor, x: Tensor, *, shape: tuple[int, ...]) -> Cts:
-    """Ct in the shape of x. The same for `expand_dims` and `squeeze`, which are reshapes."""
-    return (reshape(ct, x.array.shape),)
+@vjp_of(reshape)
+def reshape_vjp(ct: Tensor, _out: Tensor, tensor: Tensor) -> Cts:
+    """Ct in the shape of the input. The same for `expand_dims`, which is a reshape."""
+    return (reshape(ct, tensor.array.shape),)
 
 
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
-    """Return the same elements in another shape; one size may be -1."""
-    return _reshape(tensor, shape=sizes(shape))
-
-
-def expand_dims(input: Any, axis: Any, name: str | None = None) -> Tensor:
+def expand_dims(input: Any, axis: Any) -> Tensor:
     """Return the tensor with an axis of size 1 more."""
     x = convert_to_tensor(input)
     return reshape(x, np.expand_dims(x.array, int(axis)).shape)
 
 
-def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Tensor:
-    """Return the tensor without its axes of size 1, or without those that are named."""
-    x = convert_to_tensor(input)
-    axes = None if axis is None or axis == [] else sizes(axis)
-    try:
-        return reshape(x, np.squeeze(x.array, axis=axes).shape)
-    except ValueError as error:
-        raise InvalidArgumentError(
-            f"Can not squeeze dim[{axis}], expected a dimension of 1", "Squeeze"
-        ) from error
+def _reversed_or(perm: Any) -> Sizes | None:
+    return None if perm is None else whole_numbers(perm)
 
 
-@primitive("Transpose", ANY)
-def _transpose(x: Array, *, perm: tuple[int, ...]) -> Array:
-    return np.transpose(x, perm)
+@primitive("Transpose", ANY, perm=_reversed_or)
+def _transpose(a: Array, *, perm: Sizes | None = None) -> Array:
+    return np.transpose(a, perm)
 
 
 @vjp_of(_transpose)
-def transpose_vjp(ct: Tensor, _out: Tensor, _x: Tensor, *, perm: tuple[int, ...]) -> Cts:
+def transpose_vjp(ct: Tensor, _out: Tensor, _a: Tensor, *, perm: Sizes | None) -> Cts:
     """Ct transposed by the inverse permutation."""
-    return (_transpose(ct, perm=tuple(int(i) for i in np.argsort(perm))),)
+    return (_transpose(ct, perm=None if perm is None else np.argsort(perm)),)
 
 
-def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str | None = None) -> Tensor:
+def transpose(a: Any, perm: Any = None, conjugate: bool = False) -> Tensor:
     """Return the tensor with its axes permuted; without `perm`, reversed."""
-    x = convert_to_tensor(a)
-    order = tuple(reversed(builtins.range(x.ndim))) if perm is None else sizes(perm)
-    out = _transpose(x, perm=order)
+    out = _transpose(a, perm=perm)
     return conj(out) if conjugate else out
 
 
-@primitive("ReverseV2", ANY)
-def _reverse(x: Array, *, axis: tuple[int, ...]) -> Array:
-    return np.flip(x, axis)
-
-
-@vjp_of(_reverse)
-def reverse_vjp(ct: Tensor, _out: Tensor, _x: Tensor, *, axis: tuple[int, ...]) -> Cts:
-    """Ct reversed along the same axes."""
-    return (_reverse(ct, axis=axis),)
-
-
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+@primitive("ReverseV2", ANY, axis=whole_numbers)
+def reverse(tensor: Array, *, axis: Sizes) -> Array:
     """Return the tensor with the order of elements reversed along axes."""
-    return _reverse(tensor, axis=sizes(axis))
+    return np.flip(tensor, axis)
 
 
-@primitive("Roll", ANY)
-def _roll(x: Array, *, shift: tuple[int, ...], axis: tuple[int, ...]) -> Array:
-    return np.roll(x, shift, axis)
+@vjp_of(reverse)
+def reverse_vjp(ct: Tensor, _out: Tensor, _tensor: Tensor, *, axis: Sizes) -> Cts:
+    """Ct reversed along the same axes."""
+    return (reverse(ct, axis),)
 
 
-@vjp_of(_roll)
-def roll_vjp(
-    ct: Tensor, _out: Tensor, _x: Tensor, *, shift: tuple[int, ...], axis: tuple[int, ...]
-) -> Cts:
-    """Ct rolled the other way."""
-    return (_roll(ct, shift=tuple(-n for n in shift), axis=axis),)
-
-
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+@primitive("Roll", ANY, shift=whole_numbers, axis=whole_numbers)
+def roll(input: Array, *, shift: Sizes, axis: Sizes) -> Array:
     """Return the tensor shifted along axes, with wrap-around."""
-    return _roll(input, shift=sizes(shift), axis=sizes(axis))
+    return np.roll(input, shift, axis)
 
 
-# ----- Repeating -----
+@vjp_of(roll)
+def roll_vjp(ct: Tensor, _out: Tensor, _input: Tensor, *, shift: Sizes, axis: Sizes) -> Cts:
+    """Ct rolled the other way."""
+    return (roll(ct, [-n for n in shift], axis),)
 
 
-@primitive("BroadcastTo", ANY)
-def _broadcast_to(x: Array, *, shape: tuple[int, ...]) -> Array:
-    return np.broadcast_to(x, shape)
-
-
-@vjp_of(_broadcast_to, broadcasts=True)
-def broadcast_to_vjp(ct: Tensor, _out: Tensor, x: Tensor, *, shape: tuple[int, ...]) -> Cts:
-    """Ct, summed to the shape of x by the table."""
-    return (ct,)
-
-
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    """Return the tensor repeated to a shape."""
-    return _broadcast_to(input, shape=sizes(shape))
-
-
-@primitive("Tile", ANY)
-def _tile(x: Array, *, multiples: tuple[int, ...]) -> Array:
-    return np.tile(x, multiples)
-
-
-@vjp_of(_tile)
-def tile_vjp(ct: Tensor, _out: Tensor, x: Tensor, *, multiples: tuple[int, ...]) -> Cts:
-    """The sum of ct over the repetitions."""
-    paired = [n for pair in zip(multiples, x.array.shape, strict=True) for n in pair]
-    return (reduce_sum(reshape(ct, paired), list(builtins.range(0, len(paired), 2))),)
-
-
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
-    """Return the tensor repeated `multiples[i]` times along axis i."""
-    return _tile(input, multiples=sizes(multiples))
-
-
-def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+def fill(dims: Any, value: Any) -> Tensor:
     """Return a tensor of one value, connected to it."""
     return broadcast_to(value, dims)
 
@@ -172,110 +104,83 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 # ----- Joining and parting -----
 
 
-@primitive("ConcatV2", ANY)
-def _concat(*values: Array, axis: int) -> Array:
+@primitive("ConcatV2", ANY, axis=int)
+def concat(*values: Array, axis: int) -> Array:
+    """Return a list of tensors joined along an axis that they have."""
     return np.concatenate(values, axis)
 
 
-@vjp_of(_concat)
+@vjp_of(concat)
 def concat_vjp(ct: Tensor, _out: Tensor, *values: Tensor, axis: int) -> Cts:
     """The parts of ct that lie where each input does."""
     return tuple(split(ct, [v.array.shape[axis] for v in values], axis))
 
 
-def concat(values: Any, axis: Any, name: str | None = None) -> Tensor:
-    """Return tensors joined along an axis that they have."""
-    if not isinstance(values, (list, tuple)):
-        values = [values]
-    return _concat(*values, axis=int(axis))
-
-
-@primitive("Pack", ANY)
-def _stack(*values: Array, axis: int) -> Array:
+@primitive("Pack", ANY, axis=int)
+def stack(*values: Array, axis: int = 0) -> Array:
+    """Return a list of tensors of one shape joined along a new axis."""
     return np.stack(values, axis)
 
 
-@vjp_of(_stack)
+@vjp_of(stack)
 def stack_vjp(ct: Tensor, _out: Tensor, *values: Tensor, axis: int) -> Cts:
     """The slices of ct."""
     return tuple(unstack(ct, axis=axis))
 
 
-def stack(values: Any, axis: int = 0, name: str | None = None) -> Tensor:
-    """Return tensors of one shape joined along a new axis."""
-    return _stack(*values, axis=int(axis))
-
-
-@primitive_with_outputs("Unpack", ANY)
-def _unstack(x: Array, *, axis: int) -> tuple[Array, ...]:
-    return tuple(np.moveaxis(x, axis, 0))
-
-
-@vjp_of(_unstack)
-def unstack_vjp(cts: Any, outs: Any, _x: Tensor, *, axis: int) -> Cts:
-    """The cotangents stacked."""
-    return (stack(_as_list(cts), axis=axis),)
-
-
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: Any = None) -> list[Tensor]:
+@primitive_with_outputs("Unpack", ANY, axis=int)
+def unstack(value: Array, *, num: Any = None, axis: int = 0) -> tuple[Array, ...]:
     """Return the slices of a tensor along an axis."""
-    return list(_unstack(value, axis=int(axis)))
+    return tuple(np.moveaxis(value, axis, 0))
 
 
-@primitive_with_outputs("Split", ANY)
-def _split(x: Array, *, sizes: tuple[int, ...], axis: int) -> tuple[Array, ...]:
-    if sum(sizes) != x.shape[axis]:
-        raise ValueError("Determined shape must match input shape along split_dim")
-    return tuple(np.split(x, np.cumsum(sizes)[:-1], axis))
+@vjp_of(unstack)
+def unstack_vjp(cts: Any, outs: Any, _value: Tensor, *, axis: int) -> Cts:
+    """The cotangents stacked."""
+    return (stack(cts, axis=axis),)
 
 
-@vjp_of(_split)
-def split_vjp(cts: Any, outs: Any, _x: Tensor, *, sizes: tuple[int, ...], axis: int) -> Cts:
-    """The cotangents concatenated; zeros for a part that was not used."""
-    return (concat(_as_list(cts), axis),)
-
-
-def split(
-    value: Any, num_or_size_splits: Any, axis: Any = 0, num: Any = None, name: Any = None
-) -> list[Tensor]:
+@primitive_with_outputs("Split", ANY, axis=int)
+def split(value: Array, *, num_or_size_splits: Any, axis: int = 0) -> tuple[Array, ...]:
     """Return parts of a tensor along an axis: so many equal ones, or of these sizes."""
-    x = convert_to_tensor(value)
-    length = x.array.shape[int(axis)]
-    if np.ndim(num_or_size_splits) == 0:
-        count = int(num_or_size_splits)
-        parts = (length // count,) * count
-    else:
-        parts = sizes(num_or_size_splits)
-        parts = tuple(length - sum(parts) - 1 if n == -1 else n for n in parts)
-    return list(_split(x, sizes=parts, axis=int(axis)))
+    parts: Any = int(num_or_size_splits) if np.ndim(num_or_size_splits) == 0 else None
+    if parts is None:
+        ends = np.cumsum(whole_numbers(num_or_size_splits))
+        if ends[-1] != value.shape[axis]:
+            raise ValueError("Determined shape must match input shape along split_dim")
+        parts = ends[:-1]
+    return tuple(np.split(value, parts, axis))
 
 
-def _as_list(cts: Any) -> list[Any]:
-    """Return the cotangents of the outputs as a list, also if there is one output only."""
-    return list(cts) if isinstance(cts, (list, tuple)) else [cts]
+@vjp_of(split)
+def split_vjp(cts: Any, outs: Any, _value: Tensor, *, axis: int) -> Cts:
+    """The cotangents concatenated; zeros for a part that was not used."""
+    return (concat(cts, axis),)
 
 
-@primitive("Pad", ANY)
-def _pad(x: Array, *, paddings: tuple[tuple[int, int], ...], constant: Any) -> Array:
+def _pairs(paddings: Any) -> Paddings:
+    return tuple((int(before), int(after)) for before, after in np.asarray(paddings))
+
+
+@primitive("Pad", ANY, paddings=_pairs)
+def _pad(x: Array, *, paddings: Paddings, constant: Any) -> Array:
     return np.pad(x, paddings, constant_values=constant)
 
 
 @vjp_of(_pad)
-def pad_vjp(
-    ct: Tensor, _out: Tensor, x: Tensor, *, paddings: tuple[tuple[int, int], ...], constant: Any
-) -> Cts:
+def pad_vjp(ct: Tensor, _out: Tensor, x: Tensor, *, paddings: Paddings) -> Cts:
     """The part of ct inside the padding."""
     inside = zip(paddings, x.array.shape, strict=True)
     return (ct[tuple(builtins.slice(before, before + n) for (before, _), n in inside)],)
 
 
-@primitive("MirrorPad", ANY)
-def _mirror_pad(x: Array, *, paddings: tuple[tuple[int, int], ...], mode: str) -> Array:
+@primitive("MirrorPad", ANY, paddings=_pairs)
+def _mirror_pad(x: Array, *, paddings: Paddings, mode: str) -> Array:
     return np.pad(x, paddings, mode=mode)  # type: ignore[call-overload, no-any-return]
 
 
 @primitive("MirrorPadGrad", ANY)
-def _mirror_pad_grad(ct: Array, *, paddings: tuple[tuple[int, int], ...], mode: str) -> Array:
+def _mirror_pad_grad(ct: Array, *, paddings: Paddings, mode: str) -> Array:
     shape = [n - before - after for n, (before, after) in zip(ct.shape, paddings, strict=True)]
     positions = np.arange(int(np.prod(shape))).reshape(shape)
     total = np.zeros(positions.size, ct.dtype)
@@ -284,45 +189,37 @@ def _mirror_pad_grad(ct: Array, *, paddings: tuple[tuple[int, int], ...], mode: 
 
 
 @vjp_of(_mirror_pad)
-def mirror_pad_vjp(
-    ct: Tensor, _out: Tensor, _x: Tensor, *, paddings: tuple[tuple[int, int], ...], mode: str
-) -> Cts:
+def mirror_pad_vjp(ct: Tensor, _out: Tensor, _x: Tensor, *, paddings: Paddings, mode: str) -> Cts:
     """The cotangents of all mirror images of an element, added up."""
     return (_mirror_pad_grad(ct, paddings=paddings, mode=mode),)
 
 
 @vjp_of(_mirror_pad_grad)
 def mirror_pad_grad_vjp(
-    ct: Tensor, _out: Tensor, _ct: Tensor, *, paddings: tuple[tuple[int, int], ...], mode: str
+    ct: Tensor, _out: Tensor, _ct: Tensor, *, paddings: Paddings, mode: str
 ) -> Cts:
     """Ct mirrored again."""
     return (_mirror_pad(ct, paddings=paddings, mode=mode),)
 
 
-def pad(
-    tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0, name: Any = None
-) -> Tensor:
+def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0) -> Tensor:
     """Return the tensor with elements added around it: CONSTANT, REFLECT or SYMMETRIC."""
-    pairs = tuple((int(a), int(b)) for a, b in np.asarray(paddings))
     if mode.upper() == "CONSTANT":
-        return _pad(tensor, paddings=pairs, constant=np.asarray(constant_values))
-    return _mirror_pad(tensor, paddings=pairs, mode=mode.lower())
+        return _pad(tensor, paddings=paddings, constant=constant_values)
+    return _mirror_pad(tensor, paddings=paddings, mode=mode.lower())
 
 
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Tensor:
+def linspace(start: Any, stop: Any, num: Any, axis: int = 0) -> Tensor:
     """Return `num` evenly spaced values from start to stop, both included; a composition.
 
+    **Edges**: of one value only the start is seen; the stop is connected to it all the same.
     **Source**: TF 2.21 math_ops.py `linspace_nd`: differentiable in both ends.
     """
     start = convert_to_tensor(start)
     stop = convert_to_tensor(stop, dtype_hint=start.dtype)
     count, along = int(num), int(axis) % (start.ndim + 1)
     first, last = expand_dims(start, along), expand_dims(stop, along)
-    places = np.arange(1, count - 1).reshape([-1 if i == along else 1 for i in _axes_of(first)])
-    step = (last - first) / max(count - 1, 1)
-    whole = concat([first, first + step * places.astype(step.array.dtype), last], along)
+    steps = np.arange(1, count - 1, dtype=first.array.dtype)
+    steps = steps.reshape([-1 if i == along else 1 for i in builtins.range(first.ndim)])
+    whole = concat([first, first + steps * ((last - first) / max(count - 1, 1)), last], along)
     return whole[(builtins.slice(None),) * along + (builtins.slice(count),)]
-
-
-def _axes_of(x: Tensor) -> builtins.range:
-    return builtins.range(x.ndim)

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import reference_impl as tf
+from reference_impl.tensor import Tensor
 
 
 def _gradient(f: Any, *inputs: Any) -> list[Any]:
     with tf.GradientTape() as tape:
-        tape.watch([x for x in inputs if isinstance(x, tf.Tensor)])
+        tape.watch([x for x in inputs if isinstance(x, Tensor)])
         y = f(*inputs)
     return [None if g is None else np.asarray(g).tolist() for g in tape.gradient(y, list(inputs))]
 

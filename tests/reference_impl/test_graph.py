@@ -8,6 +8,7 @@ import pytest
 
 import reference_impl as tf
 from reference_impl import registry
+from reference_impl.tensor import Tensor
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +22,7 @@ def test_a_function_takes_options_and_keeps_its_name_and_its_instance() -> None:
         factor = 3.0
 
         @tf.function(autograph=False)
-        def scale(self, x: tf.Tensor) -> tf.Tensor:
+        def scale(self, x: Tensor) -> Tensor:
             return x * self.factor
 
     assert float(Scaled().scale(tf.constant(2.0))) == 6.0
@@ -30,9 +31,9 @@ def test_a_function_takes_options_and_keeps_its_name_and_its_instance() -> None:
 
 def test_symbolic_gradients_see_what_no_tape_watched() -> None:
     @tf.function
-    def slopes(x: tf.Tensor, v: tf.Variable) -> object:
+    def slopes(x: Tensor, v: tf.Variable) -> object:
         y = x * x * v
-        return tf.gradients(y, [x, v]), tf.compat.v1.gradients(y, x)
+        return tf.gradients(y, [x, v]), tf.gradients(y, x)
 
     both, alone = slopes(tf.constant(3.0), tf.Variable(2.0, trainable=False))
     assert [float(slope) for slope in both] == [12.0, 9.0]
@@ -48,7 +49,7 @@ def test_symbolic_gradients_end_with_their_function() -> None:
 
 def test_a_stopped_tensor_is_a_constant() -> None:
     @tf.function
-    def partial(x: tf.Tensor) -> object:
+    def partial(x: Tensor) -> object:
         y = x * x
         return tf.gradients(y * x, [x, y], stop_gradients=y)
 
@@ -57,7 +58,7 @@ def test_a_stopped_tensor_is_a_constant() -> None:
 
 def test_a_target_that_is_stopped_is_unconnected() -> None:
     @tf.function
-    def partial(x: tf.Tensor) -> object:
+    def partial(x: Tensor) -> object:
         y = x * x
         return tf.gradients(y, x, stop_gradients=[y])
 
@@ -66,7 +67,7 @@ def test_a_target_that_is_stopped_is_unconnected() -> None:
 
 def test_some_targets_may_have_no_weight_of_their_own() -> None:
     @tf.function
-    def weighted(x: tf.Tensor) -> object:
+    def weighted(x: Tensor) -> object:
         return tf.gradients([x * x, x * 5.0], x, grad_ys=[None, 10.0])
 
     assert float(weighted(tf.constant(3.0))[0]) == 56.0
@@ -81,7 +82,7 @@ def test_some_targets_may_have_no_weight_of_their_own() -> None:
 )
 def test_symbolic_gradients_refuse(options: dict, error: type, message: str) -> None:
     @tf.function
-    def slope(x: tf.Tensor) -> object:
+    def slope(x: Tensor) -> object:
         return tf.gradients(x * x, x, **options)
 
     with pytest.raises(error, match=message):
@@ -92,7 +93,7 @@ def test_an_operation_without_gradient_beside_the_path_is_no_error() -> None:
     image = tf.constant([[[1.0, 2.0, 3.0]]])
 
     @tf.function
-    def slope(x: tf.Tensor) -> object:
+    def slope(x: Tensor) -> object:
         return tf.gradients(tf.reduce_sum(tf.image.adjust_contrast(image, 2.0)) + x * x, x)
 
     assert float(slope(tf.constant(3.0))[0]) == 6.0
@@ -100,7 +101,7 @@ def test_an_operation_without_gradient_beside_the_path_is_no_error() -> None:
 
 def test_an_operation_without_gradient_on_the_path_is_an_error() -> None:
     @tf.function
-    def slope(x: tf.Tensor) -> object:
+    def slope(x: Tensor) -> object:
         return tf.gradients(tf.image.adjust_contrast(x, 2.0), x)
 
     with pytest.raises(LookupError, match=r"No gradient defined.*AdjustContrastv2"):
@@ -123,7 +124,7 @@ def test_under_a_tape_the_call_raises_unless_the_path_is_stopped() -> None:
 
 def test_hessians_of_two_sources() -> None:
     @tf.function
-    def second(x: tf.Tensor, y: tf.Tensor) -> object:
+    def second(x: Tensor, y: Tensor) -> object:
         return tf.hessians(tf.reduce_sum(x * x * x) * y * y, [x, y])
 
     by_x, by_y = second(tf.constant([1.0, 2.0]), tf.constant(3.0))
@@ -133,11 +134,11 @@ def test_hessians_of_two_sources() -> None:
 
 def test_an_overridden_gradient_is_used_outside_and_symbolically() -> None:
     @tf.RegisterGradient("Tenfold")
-    def tenfold(op: object, upstream: tf.Tensor) -> tf.Tensor:
+    def tenfold(op: object, upstream: Tensor) -> Tensor:
         return upstream * 10.0
 
     @tf.function
-    def f(x: tf.Tensor) -> object:
+    def f(x: Tensor) -> object:
         with tf.compat.v1.get_default_graph().gradient_override_map({"Square": "Tenfold"}):
             y = tf.square(x)
         return y, tf.gradients(y, x)[0]
@@ -163,7 +164,7 @@ def test_an_override_to_no_gradient_is_unconnected() -> None:
     tf.no_gradient("Nothing")
 
     @tf.function
-    def f(x: tf.Tensor) -> object:
+    def f(x: Tensor) -> object:
         with tf.compat.v1.get_default_graph().gradient_override_map({"Square": "Nothing"}):
             return tf.gradients(tf.square(x), x)
 

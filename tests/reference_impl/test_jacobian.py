@@ -24,7 +24,7 @@ def test_a_row_for_each_target_element() -> None:
 
 
 def test_shape_is_the_targets_then_the_sources() -> None:
-    x, w = tf.random.normal([7, 5]), tf.Variable(tf.random.normal([5, 4]))
+    x, w = tf.ones([7, 5]), tf.Variable(tf.ones([5, 4]))
     tape, y = _tape(lambda x: tf.matmul(x, w), x)
     found = tape.jacobian(y, {"x": x, "w": w})
     assert found["x"].shape == (7, 4, 7, 5)

@@ -407,7 +407,7 @@ def test_bad_queries_leave_an_ordinary_tape_usable() -> None:
         tape.gradient(None, x)
     with pytest.raises(ValueError, match="Unknown value for unconnected_gradients: 'nonsense'"):
         tape.gradient(y, x, unconnected_gradients="nonsense")
-    with pytest.raises(AttributeError, match="has no attribute 'dtype'"):
+    with pytest.raises(AttributeError, match="has no attribute"):
         tape.gradient(y, 3.0)
     with pytest.raises(TypeError, match="`type_value`: None"):
         tape.gradient(y, [None])
@@ -422,7 +422,7 @@ def test_an_exception_leaves_no_tape_behind() -> None:
         inner.stop_recording(),
     ):
         raise ZeroDivisionError
-    assert recording.recorders() == []
+    assert recording.thread.recorders == []
 
 
 def test_tapes_may_be_left_in_any_order() -> None:
@@ -468,7 +468,7 @@ def test_an_ordinary_tape_stops_recording_when_asked_in_its_context() -> None:
     with tf.GradientTape() as tape:
         tape.watch(x)
         first = tape.gradient(x * x, x)
-        assert recording.recorders() == []
+        assert recording.thread.recorders == []
     assert _value(first) == 4.0
 
 
@@ -541,7 +541,13 @@ def test_a_persistent_tape_lets_go_when_it_dies() -> None:
 
 @pytest.mark.parametrize(
     ("operation", "is_kept"),
-    [(tf.nn.relu, False), (tf.exp, False), (tf.negative, False), (tf.sin, True), (tf.square, True)],
+    [
+        (tf.nn.relu, False),
+        (tf.exp, False),
+        (lambda v: -v, False),
+        (tf.sin, True),
+        (tf.square, True),
+    ],
 )
 def test_a_record_keeps_only_what_its_rule_needs(operation: Any, is_kept: bool) -> None:
     x = tf.constant([1.0, 2.0])
@@ -572,5 +578,5 @@ def test_queries_leave_no_cycles_behind() -> None:
 def test_nothing_is_recorded_without_a_watched_input() -> None:
     with tf.GradientTape() as tape:
         tf.constant(1.0) * tf.constant(2.0)
-    assert tape._trace is not None
-    assert tape._trace.records == []
+    assert tape.trace is not None
+    assert tape.trace.records == []

@@ -114,6 +114,7 @@ def test_every_shipped_mutant_changes_more_than_comments_and_spaces() -> None:
 
 def test_every_family_has_mutants_and_no_two_have_the_same_mistake() -> None:
     mutants = load_mutants()
-    assert {mutant.family for mutant in mutants} == {family for _, family in FAMILIES}
+    families = {mutant.family for mutant in mutants} - {"not in the catalogue"}
+    assert families == {family for _, family in FAMILIES}
     assert len({mutant.mistake for mutant in mutants}) == len(mutants)
     assert len({mutant.edits for mutant in mutants}) == len(mutants)

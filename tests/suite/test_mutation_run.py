@@ -115,7 +115,7 @@ cases:
       g = t.gradient(y, [x], output_gradients=[tf.constant([[7.0, 11.0]])])
       j = t.jacobian(y, {"x": x})
       b = t.batch_jacobian(y, x)
-      with tf.autodiff.GradientTape() as other:
+      with tf.GradientTape() as other:
           other.watch(x)
           z = x * x
       a = other.gradient(z, x)

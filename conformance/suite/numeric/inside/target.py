@@ -166,9 +166,9 @@ def _widened(array: Array) -> Array:
 _widen()
 take_notes()
 _note_tangents()
-_make_checked(GradientTape, "gradient", _reverse(Reverse), "_trace")
-_make_checked(GradientTape, "jacobian", _reverse(Jacobian), "_trace")
-_make_checked(GradientTape, "batch_jacobian", _reverse(BatchJacobian), "_trace")
+_make_checked(GradientTape, "gradient", _reverse(Reverse), "trace")
+_make_checked(GradientTape, "jacobian", _reverse(Jacobian), "trace")
+_make_checked(GradientTape, "batch_jacobian", _reverse(BatchJacobian), "trace")
 _make_checked(ForwardAccumulator, "jvp", _forward)
 
 tf = reference_impl

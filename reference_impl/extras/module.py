@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from reference_impl import nest
 from reference_impl.tensor import Variable
@@ -16,44 +15,29 @@ class Module:
     """
 
     def __init__(self, name: str | None = None) -> None:
-        self._name = name or type(self).__name__.lower()
-
-    @property
-    def name(self) -> str:
-        """The name given, or the class's name in lower case."""
-        return self._name
+        self._name = name
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         """All variables."""
-        return tuple(_walk(self, lambda leaf: isinstance(leaf, Variable), set()))
+        return tuple(_variables(self, set()))
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
         """The variables that tapes watch by themselves."""
         return tuple(v for v in self.variables if v.trainable)
 
-    @property
-    def non_trainable_variables(self) -> tuple[Variable, ...]:
-        """The other variables."""
-        return tuple(v for v in self.variables if not v.trainable)
 
-    @property
-    def submodules(self) -> tuple[Module, ...]:
-        """All modules below this one."""
-        return tuple(_walk(self, lambda leaf: isinstance(leaf, Module), {id(self)}))
-
-
-def _walk(module: Module, wanted: Callable[[Any], bool], seen: set[int]) -> Iterator[Any]:
+def _variables(module: Module, seen: set[int]) -> Iterator[Variable]:
     below = []
     for _, attribute in sorted(vars(module).items()):
         for leaf in nest.flatten(attribute):
             if id(leaf) in seen:
                 continue
             seen.add(id(leaf))
-            if wanted(leaf):
+            if isinstance(leaf, Variable):
                 yield leaf
             if isinstance(leaf, Module):
                 below.append(leaf)
     for submodule in below:
-        yield from _walk(submodule, wanted, seen)
+        yield from _variables(submodule, seen)

@@ -10,35 +10,27 @@ from typing import Any
 
 from reference_impl import recording
 from reference_impl.ops.passing import identity_n
-from reference_impl.tensor import Tensor, convert_to_tensor
+from reference_impl.tensor import convert_to_tensor
 
 
-def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: Any = None) -> Any:
+def py_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any) -> Any:
     """Return the result of `func` on eager tensors, of the types `Tout` (one, or a list).
 
     What `func` does is recorded like anything else. **Errors**: a result of another type than its
     `Tout` is a ValueError or TypeError.
     """
-    results = func(*(convert_to_tensor(x) for x in inp))
-    return _converted(results, Tout)
+    return _converted(func(*(convert_to_tensor(x) for x in inp)), Tout)
 
 
-def numpy_function(
-    func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: bool = True, name: Any = None
-) -> Any:
+def numpy_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any) -> Any:
     """Return the result of `func` on arrays; unconnected to them."""
     with recording.stop_recording():
-        results = func(*(convert_to_tensor(x).numpy() for x in inp))
-        return _converted(results, Tout)
+        return _converted(func(*(convert_to_tensor(x).numpy() for x in inp)), Tout)
 
 
 def _converted(results: Any, types: Any) -> Any:
     if not isinstance(types, (list, tuple)):
         return convert_to_tensor(results, dtype=types)
-    if not types:
-        return []
     several = results if isinstance(results, (list, tuple)) else [results]
-    tensors: list[Tensor] = [
-        convert_to_tensor(y, dtype=dtype) for y, dtype in zip(several, types, strict=True)
-    ]
-    return identity_n(tensors)
+    pairs = zip(several, types, strict=True)
+    return identity_n([convert_to_tensor(y, dtype=dtype) for y, dtype in pairs])

@@ -9,7 +9,7 @@ import numpy as np
 from reference_impl.arrays import Array
 from reference_impl.dtypes import float32
 from reference_impl.ops.complex_numbers import cast
-from reference_impl.rules import REAL, Primitive, not_differentiable, primitive
+from reference_impl.rules import REAL, not_differentiable, primitive
 from reference_impl.tensor import Tensor, convert_to_tensor
 
 
@@ -29,6 +29,7 @@ def _adjust_saturation(images: Array, factor: Array) -> Array:
     return np.asarray(value - (value - images) * ratio, images.dtype)
 
 
+@not_differentiable
 @primitive("HSVToRGB", REAL)
 def hsv_to_rgb(images: Array) -> Array:
     """Return colours given as hue, saturation and value as red, green and blue; unconnected."""
@@ -38,15 +39,14 @@ def hsv_to_rgb(images: Array) -> Array:
     return np.asarray(np.moveaxis(colours, 0, -1), images.dtype)
 
 
-not_differentiable(hsv_to_rgb)
-
-
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
     """Return images with each channel's distance to its mean scaled; computed in float32.
 
     **Errors**: no rule, so a cotangent that arrives is a LookupError (contract part 0, s13).
     """
-    return _adjusted(_adjust_contrast, images, contrast_factor)
+    images = convert_to_tensor(images)
+    scaled = _adjust_contrast(cast(images, float32), cast(contrast_factor, float32))
+    return cast(scaled, images.dtype)  # type: ignore[no-any-return]
 
 
 def adjust_saturation(image: Any, saturation_factor: Any) -> Tensor:
@@ -55,10 +55,6 @@ def adjust_saturation(image: Any, saturation_factor: Any) -> Tensor:
     image: floating, shape (..., 3); the saturation is (max - min) / max of the three.
     **Errors**: no rule, so a cotangent that arrives is a LookupError.
     """
-    return _adjusted(_adjust_saturation, image, saturation_factor)
-
-
-def _adjusted(adjust: Primitive[Tensor], images: Any, factor: Any) -> Tensor:
-    images = convert_to_tensor(images)
-    factor = convert_to_tensor(factor, dtype_hint=float32)
-    return cast(adjust(cast(images, float32), cast(factor, float32)), images.dtype)  # type: ignore[no-any-return]
+    image = convert_to_tensor(image)
+    scaled = _adjust_saturation(cast(image, float32), cast(saturation_factor, float32))
+    return cast(scaled, image.dtype)  # type: ignore[no-any-return]
