@@ -1,4 +1,4 @@
-"""Files of strangers: read only where they are regular and bounded, written whole or not at all."""
+"""Files: where the suite's own are; those of users read within bounds, and written whole."""
 
 from __future__ import annotations
 
@@ -10,6 +10,19 @@ from pathlib import Path
 from typing import BinaryIO
 
 STANDARD_INPUT = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+
+
+def data_folder(name: str) -> Path:
+    """The folder of `cases`, `deviations` or `docs`: inside an installed wheel, or at the root."""
+    package = Path(__file__).parent
+    installed = package / "data" / name
+    return installed if installed.is_dir() else package.parent / name
+
+
+def cache_folder() -> Path:
+    """Where is kept what can be made again: GRADCONF_CACHE, or gradconf in the user's cache."""
+    own, caches = (os.environ.get(name) for name in ("GRADCONF_CACHE", "XDG_CACHE_HOME"))
+    return Path(own) if own else Path(caches or Path.home() / ".cache") / "gradconf"
 
 
 def open_regular(path: Path) -> BinaryIO:

@@ -20,7 +20,7 @@ from conformance.commands.options import (
     positive,
     say,
 )
-from conformance.places import data_folder
+from conformance.files import data_folder
 from conformance.report.text import WIDTH, cut
 from conformance.targets.releases import releases_between
 from conformance.targets.specification import Target, parse_target

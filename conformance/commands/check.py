@@ -10,7 +10,7 @@ from conformance.answers.answer import Answer
 from conformance.closing import UsageError
 from conformance.corpus.cases import load_corpus, load_files
 from conformance.corpus.language.case import Case
-from conformance.places import data_folder
+from conformance.files import data_folder
 from conformance.suite.numeric.check import LEAST_SHARE, check_numerically
 from conformance.suite.oracle_check import faults_against_oracle
 from conformance.verdicts.departure_file import read_folder

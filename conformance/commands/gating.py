@@ -10,7 +10,7 @@ from pathlib import Path
 from conformance.closing import UsageError
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
-from conformance.places import data_folder
+from conformance.files import data_folder
 from conformance.verdicts.departure_file import lent, read_departures, read_folder, write_departures
 from conformance.verdicts.departures import Departure, Departures, Gate, target_name
 from conformance.verdicts.findings import ORACLE_LABEL, Findings

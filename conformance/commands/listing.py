@@ -9,7 +9,7 @@ from conformance.closing import UsageError
 from conformance.commands.options import add_selection, corpus_folder, selection_of
 from conformance.corpus.index import summaries
 from conformance.corpus.selection import select
-from conformance.places import data_folder
+from conformance.files import data_folder
 from conformance.text import printable
 
 DISTRIBUTIONS = {"tensorflow": ("tensorflow", "tensorflow-cpu"), "reference": ("gradconf",)}

@@ -32,7 +32,7 @@ from conformance.corpus.cases import load_corpus
 from conformance.corpus.index import summaries
 from conformance.corpus.language.case import Case
 from conformance.corpus.selection import NothingSelected, select, words_by_kind
-from conformance.places import data_folder
+from conformance.files import data_folder
 from conformance.report.of_run import report_of_run
 from conformance.report.progress import Progress
 from conformance.report.text import print_report

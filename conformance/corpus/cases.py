@@ -9,7 +9,7 @@ from pathlib import Path
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError, Fault
 from conformance.corpus.language.loader import load_file
-from conformance.places import data_folder
+from conformance.files import data_folder
 
 CORPUS_VERSION = "1"
 """The corpus's own version: raised when a case's meaning changes, not when one is added."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError, Faults, read_document
-from conformance.places import data_folder
+from conformance.files import data_folder
 
 PREFIX = "contract/"
 CLAIM = re.compile(r"\bs(\d+) (?=\S)")

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from conformance import __version__
-from conformance.files import read_bounded, write_whole
-from conformance.places import cache_folder
+from conformance.files import cache_folder, read_bounded, write_whole
 
 Remembered: TypeAlias = "dict[str, list[Summary]]"
 MAX_BYTES = 1_000_000

@@ -22,7 +22,7 @@ from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.loader import load_file
 from conformance.drivers import Limits
-from conformance.places import data_folder
+from conformance.files import data_folder
 from conformance.report.of_run import blocks_of
 from conformance.report.text import block_text
 from conformance.targets.environments import provisioned

@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.files import read_bounded
-from conformance.places import cache_folder
+from conformance.files import cache_folder, read_bounded
 from conformance.targets.installer import InstallerError, call_uv
 from conformance.targets.interpreters import Interpreter, interpreter_for, packages_of
 from conformance.targets.releases import Release, release

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from conformance.closing import EXIT_CODES
-from conformance.places import data_folder
+from conformance.files import data_folder
 from conformance.report.formats import render
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.verdicts.changes import changes_between

@@ -15,7 +15,7 @@ from packaging.version import Version
 
 from conformance.asking.record import read_record
 from conformance.corpus.cases import load_corpus
-from conformance.places import data_folder
+from conformance.files import data_folder
 from conformance.verdicts.departure_file import read_folder
 from conformance.verdicts.findings import Findings, findings_of
 
