@@ -128,28 +128,24 @@ def _tensor_text(expected: ExpectedTensor) -> str:
     return f"{array_text(array.reshape(shape))}{dtype}"
 
 
-def uncounted(message: str) -> str:
-    """The message with # for each address and counter.
-
-    >>> uncounted("<Tensor object at 0x7f93474> of cond_true_1444_rewritten")
-    '<Tensor object at #> of cond_true_#_rewritten'
-    >>> uncounted("_gradient_op_type CustomGradient-10194")
-    '_gradient_op_type CustomGradient-#'
-    """
-    return _COUNTED.sub("#", message)
-
-
 def steady(message: str) -> str:
     """What a message says whichever process on whichever machine wrote it.
 
-    White space is folded; addresses, counters, folders, frames of a stack, times and process ids
-    are left out.
+    Frames of a stack are left out, and what `steady_line` leaves out.
 
-    >>> steady("I0000 00:00:1760.12    813 rewrite_1: no gradient of /tmp/x/run.py at 0x7f")
-    'rewrite_#: no gradient of .../run.py at #'
     >>> steady('at:\\n  File "a.py", line 1, in f\\n  File "b.py", line 2\\n    g()\\n\\nno rank')
     'at: no rank'
     """
-    encodable = message.encode("utf-8", "backslashreplace").decode()
-    folded = " ".join(_FRAME.sub("", encodable).split())
-    return _FOLDERS.sub(".../", uncounted(_LOGGED.sub("", folded)))
+    return steady_line(_FRAME.sub("", message))
+
+
+def steady_line(text: str) -> str:
+    """The text in one line, without addresses, counters, folders, times and process ids.
+
+    >>> steady_line("I0000 00:00:1760.12    813 rewrite_1: no gradient of /tmp/x/run.py at 0x7f")
+    'rewrite_#: no gradient of .../run.py at #'
+    >>> steady_line("_gradient_op_type CustomGradient-10194")
+    '_gradient_op_type CustomGradient-#'
+    """
+    folded = " ".join(text.encode("utf-8", "backslashreplace").decode().split())
+    return _FOLDERS.sub(".../", _COUNTED.sub("#", _LOGGED.sub("", folded)))

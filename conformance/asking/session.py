@@ -17,7 +17,7 @@ import uuid
 from pathlib import Path
 from typing import IO, Any
 
-from conformance.answers.text import steady
+from conformance.answers.text import steady_line
 from conformance.answers.wire import parse_json, texts
 from conformance.drivers import INSIDE, LIMITS, Limits
 from conformance.targets.specification import Target
@@ -284,7 +284,7 @@ def last_words(log: str) -> str:
     >>> last_words("2026-01-02 03:04:05.678901: F tensor.cc:12] Check failed: 1 == 2")
     ': F tensor.cc:12] Check failed: 1 == 2'
     """
-    lines = [line for printed in log.splitlines() if (line := steady(printed))]
+    lines = [line for printed in log.splitlines() if (line := steady_line(printed))]
     faults = [line for line in lines if _FAULT.search(line)]
     fault = f": {faults[-1]}" if faults else ""
     last = "\n".join(line for line in lines[-LAST_LINES:] if line not in faults[-1:])[-MAX_SAID:]
