@@ -7,8 +7,8 @@ import json
 import os
 import re
 import selectors
-import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -67,12 +67,11 @@ class Session:
         self.about: dict[str, Any] = {}
         self.forks = False
         self._process: subprocess.Popen[bytes] | None = None
-        self._requests: int = -1
-        self._replies: int = -1
+        self._channel: socket.socket
+        self._log: IO[bytes]
+        self._held = contextlib.ExitStack()  # what is let go when the process has ended
         self._buffer = bytearray()
         self._seconds_left = 0.0
-        self._log: IO[bytes] | None = None
-        self._folder = ""
         self._mark = uuid.uuid4().hex
 
     def start(self) -> dict[str, Any]:
@@ -81,20 +80,19 @@ class Session:
         Raises WorkerError where the framework cannot be imported or the worker does not start.
         """
         self._spawn()
-        file = Path(self.target.module)
-        own = {file.parent, file.resolve().parent} if file.suffix == ".py" else set()
+        module = self.target.module
+        own = [os.path.dirname(module)] if module.endswith(".py") else []
         request = {
-            "module": self.target.module,
+            "module": module,
             "attribute": self.target.attribute,
             "path": self.target.path,
-            "readable": [*map(str, own), *self.target.path],
+            "readable": [*own, *self.target.path],
         }
         try:
             about = self.ask(request, START_TIMEOUT)
         except WorkerError as error:
             raise type(error)(f"{self.target.label} did not start: {error}") from error
-        fault = _fault_of(about)
-        if fault:
+        if fault := _fault_of(about):
             self.close()
             raise WorkerError(f"{self.target.label} {fault}")
         self.forks = about.pop("forks", False) is True
@@ -104,9 +102,8 @@ class Session:
     @property
     def is_idle(self) -> bool:
         """Whether the worker is alive and has nothing more to say: it can be asked."""
-        if self._process is None or self._buffer:
-            return False
-        return not _ready(self._replies, selectors.EVENT_READ, 0.0)
+        quiet = self._process is not None and not self._buffer
+        return quiet and not _ready(self._channel, selectors.EVENT_READ, 0.0)
 
     def ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
         """Send one request and wait for its reply.
@@ -122,7 +119,7 @@ class Session:
             if isinstance(reply, dict) and reply.get("cell") == request.get("cell"):
                 return reply
             fault = WorkerError("the worker's reply is to another request")
-        except (BrokenPipeError, EOFError):
+        except (ConnectionError, EOFError):
             fault = WorkerCrashed(self._how_it_ended())
         except TimeoutError:
             fault = WorkerHung(f"no answer in {timeout:g} seconds: killed")
@@ -153,44 +150,35 @@ class Session:
         if process.returncode < 0 and process.returncode != -signal.SIGTERM:
             # The keeper may not have ended what its worker left.
             _end_marked(self._mark)
-        self._let_go()
-
-    def _let_go(self) -> None:
-        os.close(self._requests)
-        os.close(self._replies)
-        if self._log:
-            self._log.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._held.close()
 
     def _spawn(self) -> None:
-        try:
-            self._folder = tempfile.mkdtemp(prefix="gradconf-")
-            self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the session
-            for_worker, self._requests = os.pipe()
-            self._replies, from_worker = os.pipe()
-        except OSError as error:
-            raise WorkerError(f"no worker can be started: {error.strerror}") from error
-        os.set_blocking(self._requests, False)
         python = self.target.python or sys.executable
-        limits = {"folder": self._folder, "memory": self.limits.memory}
-        words = [for_worker, from_worker, json.dumps(limits if self.limits.confined else {})]
         try:
-            self._process = subprocess.Popen(
-                [python, str(INSIDE), *map(str, words)],
-                pass_fds=(for_worker, from_worker),
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                env=self._environment(),
-            )
+            with contextlib.ExitStack() as held:
+                self._log = held.enter_context(tempfile.TemporaryFile())
+                self._channel, for_worker = map(held.enter_context, socket.socketpair())
+                self._channel.setblocking(False)
+                limits: dict[str, Any] = {}
+                if self.limits.confined:
+                    folder = tempfile.TemporaryDirectory(
+                        prefix="gradconf-", ignore_cleanup_errors=True
+                    )
+                    limits = {"folder": held.enter_context(folder), "memory": self.limits.memory}
+                self._process = subprocess.Popen(
+                    [python, str(INSIDE), str(for_worker.fileno()), json.dumps(limits)],
+                    pass_fds=[for_worker.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=self._log,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    env=self._environment(),
+                )
+                for_worker.close()
+                self._held = held.pop_all()
         except OSError as error:
-            self._let_go()
             raise WorkerError(f"{python} cannot be started: {error.strerror}") from error
-        finally:
-            os.close(for_worker)
-            os.close(from_worker)
-        self._buffer = bytearray()
+        self._buffer.clear()
 
     def _environment(self) -> dict[str, str]:
         """The user's environment; another interpreter must not meet this one's packages."""
@@ -202,16 +190,16 @@ class Session:
 
     def _send(self, data: bytes) -> None:
         while data:
-            self._wait_for(self._requests, selectors.EVENT_WRITE)
-            data = data[os.write(self._requests, data) :]
+            self._wait_for(selectors.EVENT_WRITE)
+            data = data[self._channel.send(data) :]
 
     def _read_line(self) -> bytes:
         chunk = b""
         while b"\n" not in chunk:
             if len(self._buffer) > MAX_REPLY:
                 raise WorkerError(f"the worker's reply is longer than {MAX_REPLY:,} bytes")
-            self._wait_for(self._replies, selectors.EVENT_READ)
-            chunk = os.read(self._replies, 1 << 20)
+            self._wait_for(selectors.EVENT_READ)
+            chunk = self._channel.recv(1 << 20)
             if not chunk:
                 raise EOFError
             self._buffer += chunk
@@ -219,8 +207,8 @@ class Session:
         self._buffer = rest
         return bytes(line)
 
-    def _wait_for(self, descriptor: int, event: int) -> None:
-        """Wait until a descriptor is ready; poll once more when the time is over.
+    def _wait_for(self, event: int) -> None:
+        """Wait until the channel is ready; poll once more when the time is over.
 
         Count elapsed time between polls, so a stopped host does not time out its worker.
         """
@@ -228,18 +216,17 @@ class Session:
             left = self._seconds_left
             poll = min(max(0.0, left), POLL_EVERY)
             started = time.monotonic()
-            ready = _ready(descriptor, event, poll)
+            ready = _ready(self._channel, event, poll)
             self._seconds_left -= min(time.monotonic() - started, poll)
             if ready:
                 return
             if left <= 0:
                 raise TimeoutError
             if self._process is None or self._process.poll() is not None:
-                raise EOFError  # what it started may still hold its descriptors
+                raise EOFError  # what it started may still hold its end of the channel
 
     def _how_it_ended(self) -> str:
         assert self._process is not None
-        assert self._log is not None
         try:
             code = self._process.wait(timeout=5)
         except subprocess.TimeoutExpired:
@@ -291,9 +278,9 @@ def last_words(log: str) -> str:
     return f"{fault[:MAX_SAID]}; last output: {last}" if last else fault[:MAX_SAID]
 
 
-def _ready(descriptor: int, event: int, seconds: float) -> bool:
+def _ready(channel: socket.socket, event: int, seconds: float) -> bool:
     with selectors.DefaultSelector() as selector:
-        selector.register(descriptor, event)
+        selector.register(channel, event)
         return bool(selector.select(seconds))
 
 

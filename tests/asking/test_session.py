@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Iterator
@@ -162,7 +163,7 @@ def test_a_reply_that_is_none_is_refused(tmp_path: Path, words: str) -> None:
     fake = tmp_path / "python"
     reply = tmp_path / "reply"
     reply.write_text(words + "\n")
-    fake.write_text(f'#!/bin/bash\ncat {reply} >&"$3"\nsleep 60\n')
+    fake.write_text(f'#!/bin/bash\ncat {reply} >&"$2"\nsleep 60\n')
     fake.chmod(0o755)
     with pytest.raises(WorkerError, match="reply"):
         Session(parse_target("tensorflow", python=str(fake))).start()
@@ -248,6 +249,39 @@ def test_a_worker_that_prints_without_end_does_not_fill_the_disk(
     assert session.ask(request(), 20)["error"] is None
 
 
+SLOW_TO_SEE = """
+import os, time
+see = os.getppid
+
+def getppid():
+    seen = see()
+    time.sleep(1.0)
+    return seen
+
+os.getppid = getppid
+"""
+STARTS = """
+from conformance.asking.session import Session
+from conformance.targets.specification import parse_target
+Session(parse_target("reference")).start()
+"""
+
+
+def test_a_host_that_is_killed_while_a_worker_starts_leaves_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(SLOW_TO_SEE)
+    (tmp_path / "folders").mkdir()
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    places = {"PYTHONPATH": path, "TMPDIR": str(tmp_path / "folders"), MARK: uuid.uuid4().hex}
+    host = subprocess.Popen([sys.executable, "-c", STARTS], env={**os.environ, **places})
+    while not list((tmp_path / "folders").iterdir()):
+        time.sleep(0.01)
+    time.sleep(0.5)
+    host.kill()
+    host.wait()
+    assert left(places[MARK]) == []
+    assert list((tmp_path / "folders").iterdir()) == []
+
+
 LEAVES = """
     import os, time
     if os.fork() == 0:
@@ -297,9 +331,8 @@ LOGS = {
         "noise\nTraceback (most recent call last):\n"
         + "".join(f'  File "a.py", line {n}, in f\n' for n in range(20))
         + "pkg.errors.OpError: no kernel\nwhile it ended\n",
-        ": pkg.errors.OpError: no kernel; last output: "
-        + "\n".join(f'File "a.py", line {n}, in f' for n in range(14, 20))
-        + "\nwhile it ended",
+        ": pkg.errors.OpError: no kernel; last output: noise\n"
+        "Traceback (most recent call last):\nwhile it ended",
     ),
 }
 

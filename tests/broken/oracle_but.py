@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
+import stat
 from collections.abc import Callable
 from typing import Any
 
@@ -26,13 +26,13 @@ def open_descriptors() -> list[int]:
 
 
 def reply_descriptor() -> int:
-    """The private descriptor by which this process replies: no later one is for writing."""
-    return max(filter(_is_for_writing, open_descriptors()))
+    """The private socket by which this process replies."""
+    return next(filter(_is_socket, open_descriptors()))
 
 
-def _is_for_writing(descriptor: int) -> bool:
+def _is_socket(descriptor: int) -> bool:
     try:
-        return bool(fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_WRONLY)
+        return stat.S_ISSOCK(os.fstat(descriptor).st_mode)
     except OSError:  # the one by which they were listed
         return False
 

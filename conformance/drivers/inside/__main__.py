@@ -1,7 +1,7 @@
 """The worker: started by path inside a framework's environment, it answers cells one by one.
 
 It needs CPython 3.9, the standard library, numpy and one framework, and nothing of this project.
-JSON lines come in and go out on two descriptors of its own (frameworks print on stdout):
+JSON lines come in and go out on a socket of its own (frameworks print on stdout):
 
     {"module": "tensorflow", "attribute": "", "path": [], "readable": []}
     {"cell": 7, "name": "...", "source": "...", "parameters": ["x"], "convert": false,
@@ -29,18 +29,18 @@ del sys.path[0]
 PROTOCOL = 1
 
 
-def main(incoming: int, outgoing: int, limits: dict) -> None:
+def main(channel: int, limits: dict) -> None:
     """Serve the host until it goes away."""
-    held = processes.fork_worker(limits, incoming, outgoing)
-    _be_a_worker(incoming, outgoing)
-    with os.fdopen(incoming, encoding="utf-8") as requests:
+    held = processes.fork_worker(limits, channel)
+    _be_a_worker(channel)
+    with os.fdopen(channel, encoding="utf-8") as requests:
         target = json.loads(next(requests))
         held += confinement.confine(limits, target["readable"]) if limits else []
-        serve(requests, target, held, outgoing)
+        serve(requests, target, held)
     leave()
 
 
-def serve(requests, wanted: dict, held: list, outgoing: int) -> None:
+def serve(requests, wanted: dict, held: list) -> None:
     """Import the target, and answer one request after another."""
     # Only now: importing NumPy starts threads, which a fork would lose.
     from inside import loading
@@ -51,7 +51,7 @@ def serve(requests, wanted: dict, held: list, outgoing: int) -> None:
         reply = run_cell(target, request)
         if os.getpid() != process:
             leave()  # a target's own fork came back here
-        send(outgoing, reply)
+        send(requests.fileno(), reply)
 
     threads = processes.threads()
     watch = processes.ImportWatch()
@@ -59,7 +59,7 @@ def serve(requests, wanted: dict, held: list, outgoing: int) -> None:
     if watch.is_doubled():
         about = {"ready": False, "error": "it forks while it is imported, and both go on"}
     forks = 0 < processes.threads() <= threads
-    send(outgoing, {**about, "protocol": PROTOCOL, "forks": forks, "confined": held})
+    send(requests.fileno(), {**about, "protocol": PROTOCOL, "forks": forks, "confined": held})
     for line in requests:
         request = json.loads(line)
         if request["isolated"] and forks:
@@ -68,21 +68,20 @@ def serve(requests, wanted: dict, held: list, outgoing: int) -> None:
             answer(request)
 
 
-def _be_a_worker(*descriptors: int) -> None:
+def _be_a_worker(channel: int) -> None:
     """Settle what a target must not inherit or decide."""
-    for descriptor in descriptors:
-        os.set_inheritable(descriptor, False)  # a child that holds one would hide this one's end
+    os.set_inheritable(channel, False)  # a child that holds it would hide this one's end
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a KeyboardInterrupt is the target's own
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "r+") as score:
         if int(score.read()) < 500:  # where memory runs out, this one is to end and not the host
             score.write("500")
 
 
-def send(outgoing: int, reply: dict) -> None:
+def send(channel: int, reply: dict) -> None:
     """Write one reply as a line, whole, whatever its length."""
     data = (json.dumps(reply) + "\n").encode("utf-8")
     while data:
-        data = data[os.write(outgoing, data) :]
+        data = data[os.write(channel, data) :]
 
 
 def leave() -> None:
@@ -93,4 +92,4 @@ def leave() -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), json.loads(sys.argv[3]))
+    main(int(sys.argv[1]), json.loads(sys.argv[2]))

@@ -29,12 +29,12 @@ LOOK_EVERY = 0.25
 """Seconds between two looks at a worker's memory."""
 
 
-def fork_worker(limits: dict, *descriptors: int) -> list:
+def fork_worker(limits: dict, channel: int) -> list:
     """Go on as the worker, and say how it is apart; what was started stays behind as its keeper.
 
     The keeper is asked to end by SIGTERM: by the host, and by Linux when the host's thread that
-    started it ends. It must be called before anything starts a thread. `descriptors` are the
-    worker's alone: the host is to see their end when the worker ends.
+    started it ends. It must be called before anything starts a thread. The `channel` is the
+    worker's alone: the host is to see its end when the worker ends.
     """
     if not sys.platform.startswith("linux"):
         return []
@@ -50,7 +50,7 @@ def fork_worker(limits: dict, *descriptors: int) -> list:
         os.close(printed)
         os.close(ending)
         if apart:
-            _fork_from_init(ended, log, *descriptors)
+            _fork_from_init(ended, log, channel)
         else:
             die_with(keeper, signal.SIGKILL)
         for stream in (1, 2):
@@ -59,7 +59,7 @@ def fork_worker(limits: dict, *descriptors: int) -> list:
         os.close(ended)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         return apart
-    for descriptor in (log, ended, *descriptors):
+    for descriptor in (log, ended, channel):
         os.close(descriptor)
     status = _kept(worker, printed, limits.get("memory", sys.maxsize))
     told = os.read(ending, 20) if apart else b""
@@ -112,10 +112,10 @@ def _resident(process: int) -> int:
 
 
 def die_with(parent: int, ending: int) -> None:
-    """Have a signal sent to this process when its parent ends: one stuck in C reads no pipe."""
+    """Have a signal sent to this process when its parent ends: one stuck in C reads no socket."""
     _prctl(PR_SET_PDEATHSIG, ending)
-    if os.getppid() != parent:
-        os._exit(1)
+    if os.getppid() != parent:  # it has ended before
+        os.kill(os.getpid(), ending)
 
 
 def _prctl(option: int, value: int) -> None:
