@@ -57,10 +57,7 @@ def run_python() -> Callable[[str], str]:
 
 @pytest.fixture
 def gradconf(tmp_path: Path) -> Program:
-    """Runs a command in this process: in a folder of its own, without a terminal.
-
-    What a command does to its process is for `gradconf_process`.
-    """
+    """Runs a command in this process: in a folder of its own, without a terminal."""
 
     def run(*words: str, folder: Path = tmp_path, **environment: str) -> Done:
         encoding = environment.get("PYTHONIOENCODING", "utf-8")
@@ -74,23 +71,6 @@ def gradconf(tmp_path: Path) -> Program:
         ):
             code = main(words)
         return Done(words, code, _written(output), _written(errors))
-
-    return run
-
-
-@pytest.fixture
-def gradconf_process(tmp_path: Path) -> Program:
-    """Runs the program in a process and a folder of its own, without a terminal."""
-
-    def run(*words: str, **environment: str) -> Done:
-        return subprocess.run(
-            [sys.executable, "-m", "conformance.cli", *words],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-            timeout=500,
-        )
 
     return run
 
