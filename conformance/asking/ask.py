@@ -5,11 +5,10 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, TypeAlias
 
-from conformance.asking.events import Cell, Event, TargetFailed, TargetReady
+from conformance.asking.events import Cell, Event, TargetFailed
 from conformance.asking.worker import Job, Worker
 from conformance.corpus.language.case import Case
 from conformance.drivers import LIMITS, Limits
@@ -48,16 +47,13 @@ def ask(
     """
     said: _Said = queue.SimpleQueue()
     first = {} if first is None else first
-    jobs = {target: _jobs_of(cases, target, wanted) for target in targets}
-    counts = {target: min(workers, len(due)) for target, due in jobs.items()}
-    limits = limits.shared(sum(counts.values()))
-    threads: list[_Thread] = []
-    for target, count in counts.items():
-        shared = _Jobs(jobs[target], count)
-        told = partial(_tell_start, said, target.label)
-        for _ in range(count):
-            worker = Worker(target, timeout, told, first, limits)
-            threads.append(_Thread(worker, shared, said))
+    jobs = {target: _Jobs(cases, target, wanted, workers) for target in targets}
+    limits = limits.shared(sum(each.threads for each in jobs.values()))
+    threads = [
+        _Thread(Worker(target, timeout, said.put, first, limits), each, said)
+        for target, each in jobs.items()
+        for _ in range(each.threads)
+    ]
     try:
         for thread in threads:
             thread.start()
@@ -77,29 +73,23 @@ def ask(
                 thread.join(0.05)
 
 
-def _tell_start(said: _Said, label: str, about: Mapping[str, Any]) -> None:
-    said.put(TargetReady(label, about))
-
-
-def _jobs_of(cases: Sequence[Case], target: Target, wanted: Callable[[Cell], bool]) -> list[Job]:
-    """A target's jobs; isolated cases first, because only an unused process can fork for them."""
-    jobs = [
-        Job(case, mode)
-        for case in cases
-        for mode in target.modes
-        if wanted(Cell(case.id, target.label, mode))
-    ]
-    return sorted(jobs, key=lambda job: not job.case.isolated)
-
-
 class _Jobs:
     """The jobs of one target that are not answered yet, shared by its threads."""
 
-    def __init__(self, jobs: Iterable[Job], threads: int) -> None:
-        self._waiting = deque(jobs)
-        self._threads = threads
+    def __init__(
+        self, cases: Sequence[Case], target: Target, wanted: Callable[[Cell], bool], threads: int
+    ) -> None:
+        jobs = [
+            Job(case, mode)
+            for case in cases
+            for mode in target.modes
+            if wanted(Cell(case.id, target.label, mode))
+        ]
+        # Isolated cases first, because only an unused process can fork for them.
+        self._waiting = deque(sorted(jobs, key=lambda job: not job.case.isolated))
         self._in_flight = 0
         self._changed = threading.Condition()
+        self.threads = min(threads, len(jobs))
 
     def take(self) -> Job | None:
         """The next job; None where every job is answered. Each job taken is followed by `done`.
@@ -114,14 +104,11 @@ class _Jobs:
             return self._waiting.popleft()
 
     def give_back(self, job: Job) -> bool:
-        """Return a job to the queue for the other threads; False where this is the last thread.
-
-        The thread that gives a job back takes no other.
-        """
+        """Leave a job to the other threads, and take no other; False where this is the last one."""
         with self._changed:
-            if self._threads == 1:
+            if self.threads == 1:
                 return False
-            self._threads -= 1
+            self.threads -= 1
             self._waiting.appendleft(job)
             return True
 
@@ -140,18 +127,18 @@ class _Thread(threading.Thread):
         self._worker = worker
         self._jobs = jobs
         self._said = said
-        self._stopped = threading.Event()
+        self._stopped = False
         self._failed = False
 
     def stop(self) -> None:
         """End the worker; nobody waits for the job in flight any more."""
-        self._stopped.set()
+        self._stopped = True
         self._worker.stop()
 
     def run(self) -> None:
         """Ask for jobs until there are none."""
         try:
-            while not self._stopped.is_set() and (job := self._jobs.take()):
+            while not self._stopped and (job := self._jobs.take()):
                 try:
                     if not self._ask(job):
                         break
@@ -171,6 +158,6 @@ class _Thread(threading.Thread):
                 return False
             self._failed = True
             self._said.put(TargetFailed(self._worker.target.label, self._worker.failure))
-        if not self._stopped.is_set():
+        if not self._stopped:
             self._said.put(answered)
         return True

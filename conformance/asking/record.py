@@ -117,7 +117,7 @@ class _Reading:
         self._answers: dict[Cell, Answered] = {}
         self._repeats: dict[Cell, list[Answered]] = {}
         self._damaged: list[int] = []
-        self._checked = False
+        self._has_checksums = False
         self._number = 0
         self._hash = hashlib.sha256()
         self._is_whole = True
@@ -127,33 +127,26 @@ class _Reading:
         self._number += 1
         checksum = CHECKSUM.search(line, max(0, len(line) - CHECKSUM_LENGTH))
         if self._number == 1:
-            self._checked = checksum is not None
-        elif checksum and not self._checked:
+            self._has_checksums = checksum is not None
+        elif checksum and not self._has_checksums:
             self._number = 1
             raise self._refused(DAMAGED_HEADER)
-        as_written = (
-            int(checksum[1], 16) == zlib.crc32(line[:-CHECKSUM_LENGTH])
-            if checksum
-            else not self._checked
-        )
-        before = self._hash.hexdigest()
-        self._hash.update(line)
-        if not as_written and self._number > 1:
+        sound = not self._has_checksums
+        if checksum:
+            sound = int(checksum[1], 16) == zlib.crc32(line[:-CHECKSUM_LENGTH])
+        if sound or self._number == 1:
+            try:
+                self._take(mapping(parse_json(line)), sound)
+            except (KeyError, TypeError, ValueError) as error:
+                raise self._refused(f"not a record's line: {clean(repr(error))}") from error
+        else:
             self._damaged.append(self._number)
-            return
-        try:
-            content = mapping(parse_json(line))
-            if self._number > 1:
-                self._take(content, before)
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._refused(f"not a record's line: {clean(repr(error))}") from error
-        if self._number == 1:
-            self._take_header(content, as_written=as_written)
+        self._hash.update(line)
 
-    def _take_header(self, header: Mapping[str, Any], *, as_written: bool) -> None:
+    def _take_header(self, header: Mapping[str, Any], sound: bool) -> None:
         if header.get("record") != FORMAT:
             raise self._refused(f"not a gradconf record of format {FORMAT}")
-        if not as_written:
+        if not sound:
             raise self._refused(DAMAGED_HEADER)
         try:
             texts(header.get("command", []))
@@ -163,18 +156,21 @@ class _Reading:
         self.header = header
         self._known = {*asked, "reference"}
 
-    def _take(self, line: Mapping[str, Any], before: str) -> None:
+    def _take(self, line: Mapping[str, Any], sound: bool) -> None:
         self._is_whole = False  # until the footer, which is the last line
-        if "footer" in line:
+        if self._number == 1:
+            self._take_header(line, sound)
+        elif "footer" in line:
             self.footer = mapping(line["footer"])
             duration(self.footer.get("seconds"))
+            before = self._hash.hexdigest()
             self._is_whole = self.footer.get("all", before) == before
         elif "failed" in line:
             self._failed[text(line["target"])] = text(line["failed"])
         elif "about" in line:
             self._targets[text(line["target"])] = mapping(line["about"])
         else:
-            self._take_answer(answered_of(line))
+            self._take_answer(_answered_of(line))
 
     def _take_answer(self, answered: Answered) -> None:
         if answered.cell.target not in self._known:
@@ -220,7 +216,7 @@ class _Reading:
         return self.footer.get("complete") is True, str(self.footer.get("reason", ""))
 
 
-def answered_of(line: Mapping[str, Any]) -> Answered:
+def _answered_of(line: Mapping[str, Any]) -> Answered:
     """The answer of a line. Errors: KeyError, TypeError, ValueError."""
     cell = Cell(text(line["case"]), text(line["target"]), text(line["mode"]))
     repeat = line.get("repeat", 0)

@@ -79,18 +79,19 @@ class RecordLock:
             self._descriptor = -1
 
 
-@dataclass(frozen=True)
+@dataclass
 class Kept:
-    """What a run that resumes a record keeps of it."""
+    """What a run that resumes a record keeps of it.
 
-    events: Sequence[Event] = ()
-    """What the run would ask for, and need not."""
+    `events` are what the run would ask for, and need not; `beside` what it would not ask for;
+    `replaced` what it asks for again, kept where it has no answer. `asked` are the record's
+    targets, and their modes.
+    """
+
+    events: list[Event] = field(default_factory=list)
     beside: Sequence[Event] = ()
-    """What the run would not ask for."""
-    replaced: Mapping[Cell, Answered] = field(default_factory=dict)
-    """What the run asks for again; it is kept where the run has no answer."""
+    replaced: dict[Cell, Answered] = field(default_factory=dict)
     asked: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """The targets of the record, and their modes."""
 
 
 class RecordWriter:
@@ -123,7 +124,10 @@ class RecordWriter:
         self._replaced = dict(kept.replaced)
         new = beside(self._path)
         try:
-            self._file = _open(new, self._path)
+            opened = gzip.open if self._path.suffix == ".gz" else open
+            self._file = cast("IO[bytes]", opened(new, "wb"))
+            if self._path.exists():
+                shutil.copymode(self._path, new)
             self._line(_header(cases, targets, command, shard, kept))
             for event in (*kept.beside, *kept.events):
                 self.write(event)
@@ -153,10 +157,9 @@ class RecordWriter:
         """Write the footer, the run came to its end or why it did not, and close the file."""
         footer = {"complete": complete, "reason": reason, "seconds": round(seconds, 3)}
         try:
-            for earlier in list(self._replaced.values()):
-                if not self._broken:
-                    self.write(earlier)
             if not self._broken:
+                for earlier in list(self._replaced.values()):
+                    self.write(earlier)
                 whole = self._hash.hexdigest()
                 self._line({"footer": {**footer, "cells": self._cells, "all": whole}})
         finally:
@@ -186,14 +189,6 @@ class RecordWriter:
     def _cannot_be_written(self, error: OSError) -> RecordError:
         self._broken = True
         return RecordError(f"{self._path}: cannot be written: {error.strerror}")
-
-
-def _open(new: Path, path: Path) -> IO[bytes]:
-    """The file that is to replace the one at a path, with its permissions."""
-    file = gzip.open(new, "wb") if path.suffix == ".gz" else new.open("wb")  # noqa: SIM115  # the writer's
-    if path.exists():
-        shutil.copymode(path, new)
-    return cast("IO[bytes]", file)
 
 
 def _header(

@@ -47,36 +47,32 @@ def resumed(
         for case in cases
         for mode in target.modes
     }
-    kept: list[Event] = []
-    replaced: dict[Cell, Answered] = {}
+    kept = Kept(beside=[*_beside(record, cells, targets)], asked=record.asked)
     for target in targets:
         own = [answered for answered in record.answers if answered.cell.target == target.label]
         again = [answered for answered in own if answered.cell in cells]
         if not own:
             continue
+        others = len(own) - len(again)
         about, changed = _about(target, limits, record.targets.get(target.label, {}))
-        if changed and len(again) < len(own):
+        if changed and others:
             raise RecordError(
                 f"{record.path}: {target.label} has changed ({changed}), and this run does not ask"
-                f" for {plural(len(own) - len(again), 'answer')} of it: name another --output"
+                f" for {plural(others, 'answer')} of it: name another --output"
             )
         same = [] if changed else [a for a in again if _is_of_today(a, cells[a.cell])]
-        kept += [TargetReady(target.label, about), *_today(record, same, cells)]
-        known = {answered.cell for answered in same}
+        kept.events += [TargetReady(target.label, about), *_today(record, same, cells)]
         if not changed:
-            replaced |= {a.cell: a for a in again if a.cell not in known}
-        say(_told(target.label, len(same), len(again) - len(same), len(own) - len(again), changed))
-    asked = {target.label for target in targets}
-    return Kept(kept, list(_beside(record, cells, asked)), replaced, record.asked)
-
-
-def _told(label: str, same: int, again: int, others: int, changed: str) -> str:
-    """What is kept of a target, what is asked again, and why."""
-    why = f"it has changed ({changed})" if changed else "other programs today, or no answer"
-    parts = [f"{plural(same, 'answer')} kept"] if same else []
-    parts += [f"{plural(again, 'answer')} asked again: {why}"] if again else []
-    parts += [f"{plural(others, 'answer')} beside this run kept"] if others else []
-    return f"{label}: {'; '.join(parts)}"
+            kept.replaced.update({a.cell: a for a in again if a not in same})
+        why = f"it has changed ({changed})" if changed else "other programs today, or no answer"
+        told = {
+            " kept": len(same),
+            f" asked again: {why}": len(again) - len(same),
+            " beside this run kept": others,
+        }
+        parts = [f"{plural(count, 'answer')}{what}" for what, count in told.items() if count]
+        say(f"{target.label}: {'; '.join(parts)}")
+    return kept
 
 
 def _is_of_today(answered: Answered, case: Case) -> bool:
@@ -99,13 +95,13 @@ def _today(
             yield replace(answered, expectation=declared)
 
 
-def _beside(record: Record, cells: Mapping[Cell, Case], asked: set[str]) -> Iterator[Event]:
+def _beside(
+    record: Record, cells: Mapping[Cell, Case], targets: Sequence[Target]
+) -> Iterator[Event]:
     """What the run would not ask for."""
-    for label, about in record.targets.items():
-        yield TargetReady(label, about)
-    for label, reason in record.failed.items():
-        if label not in asked:
-            yield TargetFailed(label, reason)
+    asked = {target.label for target in targets}
+    yield from (TargetReady(label, about) for label, about in record.targets.items())
+    yield from (TargetFailed(*failed) for failed in record.failed.items() if failed[0] not in asked)
     for first in record.answers:
         if first.cell not in cells:
             yield first

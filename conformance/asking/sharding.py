@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TypeVar
 
+from conformance.asking.events import Cell
 from conformance.asking.record import Record, RecordError
 from conformance.corpus.language.case import Case
 
@@ -15,8 +16,6 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 SHARD = re.compile(r"([0-9]{1,4})/([0-9]{1,4})")
-SAME = ("record", "corpus", "asked")
-"""What the headers of one run's shards have in common."""
 
 
 @dataclass(frozen=True, order=True)
@@ -78,37 +77,31 @@ def merged(records: Sequence[Record]) -> Record:
     """
     if len(records) == 1 and "shard" not in records[0].header:
         return records[0]
-    shards = _by_shard(records)
-    reasons = [*_missing(shards), *_cut_short(shards)] or [*_unasked(records)]
-    parts = list(shards.values())
+    shards: dict[Shard, Record] = {}
+    cells: dict[Cell, str] = {}
+    for record in records:
+        shard = _shard_of(record)
+        if shard in shards:
+            raise RecordError(f"{record.path} is shard {shard}, as {shards[shard].path} is")
+        _check_together(records[0], record)
+        shards[shard] = record
+        for answered in record.answers:
+            other = cells.setdefault(answered.cell, record.path)
+            if other != record.path:
+                raise RecordError(f"{record.path} answers {answered.cell}, as {other} does")
+    parts = [shards[shard] for shard in sorted(shards)]
+    reason = "; ".join(_gaps(shards)) or _unasked(parts)
     return replace(
         parts[0],
         path=", ".join(record.path for record in parts),
         targets=_joined(record.targets for record in parts),
         answers=[answered for record in parts for answered in record.answers],
         repeats=_joined(record.repeats for record in parts),
-        complete=not reasons,
-        reason="; ".join(reasons),
+        complete=not reason,
+        reason=reason,
         seconds=sum(record.seconds for record in parts),
         failed=_joined(record.failed for record in parts),
     )
-
-
-def _by_shard(records: Sequence[Record]) -> dict[Shard, Record]:
-    """The records by their shards, in order, once they are seen to be of one run."""
-    found: dict[Shard, Record] = {}
-    cells: dict[object, str] = {}
-    for record in records:
-        shard = _shard_of(record)
-        if shard in found:
-            raise RecordError(f"{record.path} is shard {shard}, as {found[shard].path} is")
-        found[shard] = record
-        _check_together(records[0], record)
-        for answered in record.answers:
-            other = cells.setdefault(answered.cell, record.path)
-            if other != record.path:
-                raise RecordError(f"{record.path} answers {answered.cell}, as {other} does")
-    return dict(sorted(found.items()))
 
 
 def _shard_of(record: Record) -> Shard:
@@ -122,40 +115,37 @@ def _shard_of(record: Record) -> Shard:
 
 def _check_together(one: Record, other: Record) -> None:
     """Raise RecordError where two shards are not of the same run."""
-    different = [key for key in SAME if one.header.get(key) != other.header.get(key)]
+    different = [key for key in ("corpus", "asked") if one.header.get(key) != other.header.get(key)]
     if _shard_of(one).of != _shard_of(other).of:
         different.append("number of shards")
-    different += [
-        f"{label} ({told.get('version')} and {other.targets[label].get('version')})"
-        for label, told in one.targets.items()
-        if label in other.targets and told.get("version") != other.targets[label].get("version")
-    ]
+    for label in [label for label in one.targets if label in other.targets]:
+        versions = [record.targets[label].get("version") for record in (one, other)]
+        if versions[0] != versions[1]:
+            different.append(f"{label} ({versions[0]} and {versions[1]})")
     if different:
         raise RecordError(
             f"{other.path} is no shard of the run of {one.path}: another {', '.join(different)}"
         )
 
 
-def _missing(shards: Mapping[Shard, Record]) -> Iterator[str]:
+def _gaps(shards: Mapping[Shard, Record]) -> Iterator[str]:
+    """The shards that are missing, and those that were cut short."""
     of = next(iter(shards)).of
-    for shard in (Shard(index, of) for index in range(1, of + 1)):
-        if shard not in shards:
-            yield f"shard {shard} is missing"
-
-
-def _cut_short(shards: Mapping[Shard, Record]) -> Iterator[str]:
-    for shard, record in shards.items():
+    for shard in sorted({Shard(index, of) for index in range(1, of + 1)} - shards.keys()):
+        yield f"shard {shard} is missing"
+    for shard, record in sorted(shards.items()):
         if not record.complete:
             yield f"shard {shard} ({record.path}): {record.reason}"
 
 
-def _unasked(records: Sequence[Record]) -> Iterator[str]:
+def _unasked(records: Sequence[Record]) -> str:
     """Cases that no shard has, because the shards were dealt out by different durations."""
     corpus = records[0].header.get("corpus")
     cases = corpus.get("cases") if isinstance(corpus, Mapping) else None
     asked = len({answered.cell.case for record in records for answered in record.answers})
-    if asked != cases:
-        yield f"{asked} of {cases} cases: give every shard the same --durations"
+    if asked == cases:
+        return ""
+    return f"{asked} of {cases} cases: give every shard the same --durations"
 
 
 def _joined(parts: Iterable[Mapping[Key, Value]]) -> dict[Key, Value]:

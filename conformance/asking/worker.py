@@ -9,7 +9,7 @@ from typing import Any, cast
 from conformance.answers.answer import Answer, Outcome
 from conformance.answers.values import Raised
 from conformance.answers.wire import answer_of_reply
-from conformance.asking.events import Answered, Cell
+from conformance.asking.events import Answered, Cell, TargetReady
 from conformance.asking.session import Session, WorkerCrashed, WorkerError
 from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import Case
@@ -57,14 +57,11 @@ class Worker:
         self,
         target: Target,
         timeout: float,
-        on_start: Callable[[Mapping[str, Any]], None] = lambda about: None,
+        on_start: Callable[[TargetReady], None] = lambda ready: None,
         first: dict[str, Any] | None = None,
         limits: Limits = LIMITS,
     ) -> None:
-        """`on_start` is told what each process says of itself when it has started.
-
-        `first` is what the first one said; workers of one target share it.
-        """
+        """`on_start` is told of each process; workers share `first`, what the first one said."""
         self.target = target
         self.timeout = timeout
         self.failure = ""
@@ -85,10 +82,9 @@ class Worker:
 
         Raises TargetChanged where a process says that the target is not what it was.
         """
-        answer = self._answer(job)
         cell = Cell(job.case.id, self.target.label, job.mode)
         declared = expectation_hash(job.case, job.mode)
-        return Answered(cell, job.lowered.hash, answer, declared)
+        return Answered(cell, job.lowered.hash, self._answer(job), declared)
 
     def stop(self) -> None:
         """End the process from another thread; the job in flight is a crash."""
@@ -105,8 +101,7 @@ class Worker:
             self._session.close()
         if not self._is_started():
             return Answer("not_run", detail=self.failure)
-        lacks = lacking(job.lowered, job.mode, self.about.get("lacks", []))
-        if lacks:
+        if lacks := lacking(job.lowered, job.mode, self.about.get("lacks", [])):
             detail = f"the target declares that it lacks {', '.join(lacks)}"
             return Answer("unsupported", detail=detail)
         answer = self._answer_of_process(job)
@@ -124,22 +119,18 @@ class Worker:
             return False
         self._session.close()
         try:
-            about = self._started()
+            try:
+                about = self._session.start()
+            except WorkerCrashed:  # try once more: the machine may have ended it
+                about = self._session.start()
         except WorkerError as error:
             self.failure = str(error)
             return False
         self._asked, self._used = 0, False
-        changed = difference_of(self._first.setdefault(self.target.label, about), about)
-        if changed:
+        if changed := difference_of(self._first.setdefault(self.target.label, about), about):
             raise TargetChanged(f"{self.target.label} changed during the run: {changed}")
-        self._on_start(about)
+        self._on_start(TargetReady(self.target.label, about))
         return True
-
-    def _started(self) -> Mapping[str, Any]:
-        try:
-            return self._session.start()
-        except WorkerCrashed:  # try once more: the machine may have ended it
-            return self._session.start()
 
     def _answer_of_process(self, job: Job) -> Answer:
         self._asked += 1
