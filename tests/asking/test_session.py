@@ -331,8 +331,9 @@ LOGS = {
         "noise\nTraceback (most recent call last):\n"
         + "".join(f'  File "a.py", line {n}, in f\n' for n in range(20))
         + "pkg.errors.OpError: no kernel\nwhile it ended\n",
-        ": pkg.errors.OpError: no kernel; last output: noise\n"
-        "Traceback (most recent call last):\nwhile it ended",
+        ": pkg.errors.OpError: no kernel; last output: "
+        + "\n".join(f'File "a.py", line {n}, in f' for n in range(14, 20))
+        + "\nwhile it ended",
     ),
 }
 
