@@ -23,6 +23,11 @@ def printable(text: object, limit: int = 2_000) -> str:
     return clean(text, limit)
 
 
+def in_line(line: str) -> str:
+    """A line in printable characters, with its indentation."""
+    return line[: len(line) - len(line.lstrip(" "))] + printable(line)
+
+
 def plural(count: int, noun: str) -> str:
     """`1 cell`, `2 cells`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from pathlib import Path
 
 from conformance.answers.compare import Difference, difference_of
 from conformance.answers.mismatch import lines as mismatch_lines
@@ -12,14 +11,7 @@ from conformance.asking.ask import DEFAULT_TIMEOUT
 from conformance.asking.record import Record
 from conformance.closing import UsageError
 from conformance.commands.files import one_case, records_in
-from conformance.commands.options import (
-    add_corpus,
-    add_limits,
-    corpus_folder,
-    limits_of,
-    positive,
-    say,
-)
+from conformance.commands.options import add_corpus, add_limits, limits_of, positive, say
 from conformance.files import data_folder
 from conformance.report.text import WIDTH, cut
 from conformance.targets.releases import releases_between
@@ -31,16 +23,13 @@ from conformance.verdicts.bisection import Turn, Versions, bisect
 
 def bisect_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf bisect`."""
-    parser.add_argument("case", metavar="CASE")
-    parser.add_argument("target", metavar="TARGET", help="such as tensorflow or tensorflow:graph")
-    parser.add_argument("--good", required=True, metavar="X.Y.Z", help="has the old answer")
-    parser.add_argument("--bad", required=True, metavar="X.Y.Z", help="has the new answer")
-    parser.add_argument(
-        "--timeout", type=positive(float), default=DEFAULT_TIMEOUT, help="seconds for a cell"
-    )
-    parser.add_argument(
-        "--records", metavar="FOLDER", help="of answers that need not be asked for (reports)"
-    )
+    add, seconds = parser.add_argument, positive(float)
+    add("case", metavar="CASE")
+    add("target", metavar="TARGET", help="such as tensorflow or tensorflow:graph")
+    add("--good", required=True, metavar="X.Y.Z", help="has the old answer")
+    add("--bad", required=True, metavar="X.Y.Z", help="has the new answer")
+    add("--timeout", type=seconds, default=DEFAULT_TIMEOUT, help="seconds for a cell")
+    add("--records", metavar="FOLDER", help="of answers that need not be asked for (reports)")
     add_limits(parser)
     add_corpus(parser)
 
@@ -74,8 +63,8 @@ def run_bisect(arguments: argparse.Namespace) -> int:
 def _records(arguments: argparse.Namespace) -> list[Record]:
     """The records that may know answers; by default those that stand beside the corpus."""
     if arguments.records:
-        return records_in(Path(arguments.records))
-    beside = (corpus_folder(arguments) or data_folder("cases")).parent / "reports"
+        return records_in(arguments.records)
+    beside = (arguments.corpus or data_folder("cases")).parent / "reports"
     return records_in(beside) if any(beside.glob("*.jsonl*")) else []
 
 

@@ -18,18 +18,11 @@ from conformance.verdicts.departure_file import read_folder
 
 def check_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf check`."""
-    parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="case files, or folders of them; all by default"
-    )
-    parser.add_argument(
-        "--numeric", action="store_true", help="hold every gradient against difference quotients"
-    )
-    parser.add_argument(
-        "--schema", action="store_true", help="print a JSON Schema of case files, for editors"
-    )
-    parser.add_argument(
-        "-v", "--verbose", action="store_true", help="name the cases that --numeric cannot check"
-    )
+    add, unchecked = parser.add_argument, "name the cases that --numeric cannot check"
+    add("files", nargs="*", metavar="FILE", help="case files, or folders of them; all by default")
+    add("--numeric", action="store_true", help="hold every gradient against difference quotients")
+    add("--schema", action="store_true", help="print a JSON Schema of case files, for editors")
+    add("-v", "--verbose", action="store_true", help=unchecked)
 
 
 def run_check(arguments: argparse.Namespace) -> int:
@@ -38,7 +31,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         print((data_folder("docs") / "schemas" / "case.json").read_text("utf-8"), end="")
         return 0
     if arguments.files:
-        cases = load_files(case_files(arguments.files))
+        cases = load_files(_case_files(arguments.files))
     else:
         cases = load_corpus()
         read_folder(data_folder("deviations"), cases)
@@ -52,7 +45,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def case_files(words: Sequence[str]) -> list[Path]:
+def _case_files(words: Sequence[str]) -> list[Path]:
     """The files that words name, themselves or by a folder that they are in."""
     found: list[Path] = []
     for path in map(Path, words):

@@ -7,7 +7,7 @@ import sys
 
 from conformance.closing import UsageError
 from conformance.commands.files import record_at
-from conformance.commands.options import add_corpus, corpus_folder
+from conformance.commands.options import add_corpus
 from conformance.corpus.index import summaries
 from conformance.files import data_folder
 from conformance.report.formats import FORMATS, render
@@ -23,12 +23,11 @@ ANY = "any"
 
 def diff_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf diff`."""
-    parser.add_argument("old", metavar="OLD", help="a record, or a folder with those of all shards")
-    parser.add_argument("new", metavar="NEW")
-    parser.add_argument(
-        "--fail-on", metavar="CLASS[,CLASS]", help=f"fall short on {', '.join(SHORT)}, or {ANY}"
-    )
-    parser.add_argument("--format", choices=FORMATS["difference"], default="text")
+    add, classes = parser.add_argument, f"fall short on {', '.join(SHORT)}, or {ANY}"
+    add("old", metavar="OLD", help="a record, or a folder with those of all shards")
+    add("new", metavar="NEW")
+    add("--fail-on", type=_gated, default=(), metavar="CLASS[,CLASS]", help=classes)
+    add("--format", choices=FORMATS["difference"], default="text")
     add_corpus(parser)
 
 
@@ -41,16 +40,13 @@ def run_diff(arguments: argparse.Namespace) -> int:
     where the records cannot be compared (nothing_ran, untrustworthy). Without --fail-on changes are
     told, not judged.
     """
-    gated = gated_classes(arguments.fail_on)
     old, new = (side_of(record_at(path)) for path in (arguments.old, arguments.new))
     if not (old.answers or new.answers):
         raise UsageError("the records have no cells")
-    folder = corpus_folder(arguments)
-    documented = [] if folder else read_folder(data_folder("deviations"))
+    documented = [] if arguments.corpus else read_folder(data_folder("deviations"))
     found = changes_between(old, new, documented)
-    titles = {summary.id: summary.title for summary in summaries(folder or data_folder("cases"))}
-    known = Known(titles, arguments.command)
-    report = report_of_difference(found, gated, known)
+    titles = {summary.id: summary.title for summary in summaries(arguments.corpus)}
+    report = report_of_difference(found, arguments.fail_on, Known(titles, arguments.command))
     if arguments.format == "text":
         print_report(report, sys.stdout, limit=None)
     else:
@@ -58,9 +54,9 @@ def run_diff(arguments: argparse.Namespace) -> int:
     return report.exit_code
 
 
-def gated_classes(text: str | None) -> tuple[ChangeClass, ...]:
-    """The classes that a `--fail-on` names, the most severe first; raises UsageError."""
-    names = [] if text is None else [name.strip() for name in text.split(",")]
+def _gated(text: str) -> tuple[ChangeClass, ...]:
+    """The classes that a `--fail-on` names, the most severe first."""
+    names = [name.strip() for name in text.split(",")]
     known = [*SHORT, ANY]
     for name in names:
         if name not in known:

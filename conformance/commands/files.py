@@ -8,7 +8,6 @@ from pathlib import Path
 from conformance.asking.record import Record, read_record
 from conformance.asking.sharding import merged
 from conformance.closing import UsageError
-from conformance.commands.options import corpus_folder
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.selection import NothingSelected, Selection, select
@@ -20,7 +19,7 @@ RECORDS = (".jsonl", ".jsonl.gz")
 def one_case(arguments: argparse.Namespace) -> Case:
     """The one case that a command's word names."""
     try:
-        chosen = select(load_corpus(corpus_folder(arguments)), Selection((arguments.case,)))
+        chosen = select(load_corpus(arguments.corpus), Selection((arguments.case,)))
     except NothingSelected as nothing:
         raise UsageError(str(nothing)) from nothing
     if len(chosen) > 1:
@@ -31,14 +30,15 @@ def one_case(arguments: argparse.Namespace) -> Case:
 
 def record_at(*paths: str) -> Record:
     """The record of a file; or that of a run whose shards are these files, or in these folders."""
-    return merged([record for path in paths for record in records_in(Path(path))])
+    return merged(records_in(*paths))
 
 
-def records_in(path: Path) -> list[Record]:
-    """The record of a file, or every record of a folder."""
-    if not path.is_dir():
-        return [read_record(path)]
-    found = sorted(file for file in path.iterdir() if file.name.endswith(RECORDS))
-    if not found:
-        raise UsageError(f"{path} is a folder without a record ({', '.join(RECORDS)})")
-    return [read_record(file) for file in found]
+def records_in(*paths: str | Path) -> list[Record]:
+    """The records of files, and every record of folders."""
+    files: list[Path] = []
+    for path in map(Path, paths):
+        inside = sorted(file for ending in RECORDS for file in path.glob(f"*{ending}"))
+        if path.is_dir() and not inside:
+            raise UsageError(f"{path} is a folder without a record ({', '.join(RECORDS)})")
+        files += inside or [path]
+    return list(map(read_record, files))

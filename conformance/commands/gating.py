@@ -12,21 +12,16 @@ from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.files import data_folder
 from conformance.verdicts.departure_file import lent, read_departures, read_folder, write_departures
-from conformance.verdicts.departures import Departure, Departures, Gate, target_name
+from conformance.verdicts.departures import Departures, Gate, target_name
 from conformance.verdicts.findings import ORACLE_LABEL, Findings
 
 
 def add_known(parser: argparse.ArgumentParser) -> None:
     """The options that say what is known of a target."""
-    parser.add_argument("--baseline", metavar="FILE", help="fail only on what is worse than this")
-    parser.add_argument(
-        "--strict-new", action="store_true", help="fail on cases that the baseline does not know"
-    )
-    parser.add_argument(
-        "--deviations",
-        metavar="LIST",
-        help="hold the targets against this list: tensorflow, or a file of your own",
-    )
+    add, lists = parser.add_argument, "tensorflow, or a file of your own"
+    add("--baseline", metavar="FILE", help="fail only on what is worse than this")
+    add("--strict-new", action="store_true", help="fail on cases that the baseline does not know")
+    add("--deviations", metavar="LIST", help=f"hold the targets against this list: {lists}")
 
 
 def documented(
@@ -98,17 +93,18 @@ def _changes(before: Departures, after: Departures) -> str:
     counts = {
         "known": len(new),
         "new": len(new.keys() - old.keys()),
-        "changed": sum(_told(new[cell]) != _told(old[cell]) for cell in new.keys() & old.keys()),
+        "changed": sum(new[cell] != old[cell] for cell in new.keys() & old.keys()),
         "gone": len(old.keys() - new.keys()),
     }
     return ", ".join(f"{count} {word}" for word, count in counts.items())
 
 
-def _known(departures: Departures) -> dict[tuple[str, str], Departure]:
-    """The known failures by case and mode."""
-    known = [entry for entry in departures.entries if entry.kind == "known"]
-    return {(case, mode): entry for entry in known for case in entry.cases for mode in entry.modes}
-
-
-def _told(entry: Departure) -> object:
-    return entry.answer, entry.ends
+def _known(departures: Departures) -> dict[tuple[str, str], object]:
+    """What the known failures answer, by case and mode."""
+    return {
+        (case, mode): (entry.answer, entry.ends)
+        for entry in departures.entries
+        if entry.kind == "known"
+        for case in entry.cases
+        for mode in entry.modes
+    }

@@ -6,10 +6,9 @@ import argparse
 from importlib import metadata
 
 from conformance.closing import UsageError
-from conformance.commands.options import add_selection, corpus_folder, selection_of
+from conformance.commands.options import add_selection, selection_of
 from conformance.corpus.index import summaries
 from conformance.corpus.selection import select
-from conformance.files import data_folder
 from conformance.text import printable
 
 DISTRIBUTIONS = {"tensorflow": ("tensorflow", "tensorflow-cpu"), "reference": ("gradconf",)}
@@ -24,8 +23,7 @@ def list_options(parser: argparse.ArgumentParser) -> None:
 
 def run_list(arguments: argparse.Namespace) -> int:
     """List cases: id and title, or ids alone for other programs."""
-    folder = corpus_folder(arguments) or data_folder("cases")
-    chosen = select(summaries(folder), selection_of(arguments, arguments.words))
+    chosen = select(summaries(arguments.corpus), selection_of(arguments, arguments.words))
     for case in chosen:
         print(case.id if arguments.ids else f"{case.id}\n    {case.title}")
     if not arguments.ids:
@@ -89,12 +87,11 @@ def run_coverage(arguments: argparse.Namespace) -> int:
 
     found = coverage(load_corpus())
     if found.unknown:
-        raise UsageError(
-            "\n".join(
-                f"{case.place}.source: the contract has no line '{source}' (docs/contract.md)"
-                for case, source in found.unknown
-            )
+        lines = (
+            f"{case.place}.source: the contract has no line '{source}' (docs/contract.md)"
+            for case, source in found.unknown
         )
+        raise UsageError("\n".join(lines))
     for part in PARTS.values():
         covered, excused, missing = found.of_part(part)
         total = len(covered) + len(excused) + len(missing)

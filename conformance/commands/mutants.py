@@ -11,14 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from conformance.closing import EXIT_CODES, UsageError, Word
-from conformance.commands.options import (
-    add_selection,
-    corpus_folder,
-    output_path,
-    positive,
-    selection_of,
-    write_output,
-)
+from conformance.commands import options
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.selection import select
@@ -29,10 +22,11 @@ from conformance.text import suggest
 
 def mutants_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf mutants`."""
-    parser.add_argument("mutants", nargs="*", metavar="MUTANT", help="names; all by default")
-    add_selection(parser)
-    parser.add_argument("-j", "--jobs", type=positive(int), default=2, help="mutants at a time")
-    parser.add_argument("--output", metavar="FILE", help="what was found, as JSON")
+    add, count = parser.add_argument, options.positive(int)
+    add("mutants", nargs="*", metavar="MUTANT", help="names; all by default")
+    options.add_selection(parser)
+    add("-j", "--jobs", type=count, default=2, help="mutants at a time")
+    add("--output", metavar="FILE", help="what was found, as JSON")
 
 
 def run_mutants(arguments: argparse.Namespace) -> int:
@@ -41,15 +35,15 @@ def run_mutants(arguments: argparse.Namespace) -> int:
     The untouched control runs first and must conform; a mutant that no case catches falls short.
     """
     if arguments.output:
-        output_path(arguments.output)  # refused before anything is asked
+        options.output_path(arguments.output)  # refused before anything is asked
     found = _Found(_chosen(load_mutants(), arguments.mutants))
-    cases = select(load_corpus(corpus_folder(arguments)), selection_of(arguments, ()))
+    cases = select(load_corpus(arguments.corpus), options.selection_of(arguments, ()))
     if found.mutants:
         with tempfile.TemporaryDirectory(prefix="gradconf-mutants-") as workshop:
             for line in _lines(found, cases, Path(workshop), arguments):
                 print(line, flush=True)
     if arguments.output:
-        write_output(json.dumps(_document(found), indent=1) + "\n", arguments.output)
+        options.write_output(json.dumps(_document(found), indent=1) + "\n", arguments.output)
     print(found.word)
     return EXIT_CODES[found.word]
 

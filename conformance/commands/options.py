@@ -14,36 +14,47 @@ from conformance.closing import UsageError
 from conformance.corpus.selection import Selection
 from conformance.drivers import Limits
 from conformance.files import write_whole
-from conformance.text import printable
+from conformance.text import in_line
 
 
 def say(line: str) -> None:
     """Tell of what takes long, where no report is disturbed."""
-    indent = line[: len(line) - len(line.lstrip())]
-    print(indent + printable(line), file=sys.stderr)
+    print(in_line(line), file=sys.stderr)
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """The options that narrow the corpus, as pytest has them."""
-    parser.add_argument("-k", dest="keyword", default="", metavar="EXPR", help="words of id, title")
-    parser.add_argument("--area", action="append", default=[], help="an area (repeatable)")
-    parser.add_argument("--tag", action="append", default=[], help="a tag (repeatable)")
+    add = parser.add_argument
+    add("-k", dest="keyword", default="", metavar="EXPR", help="words of id, title")
+    add("--area", action="append", default=[], help="an area (repeatable)")
+    add("--tag", action="append", default=[], help="a tag (repeatable)")
     add_corpus(parser)
 
 
+def selection_of(arguments: argparse.Namespace, words: Sequence[str]) -> Selection:
+    """The selection that the options and these ids and paths make."""
+    return Selection(tuple(words), arguments.keyword, tuple(arguments.area), tuple(arguments.tag))
+
+
 def add_corpus(parser: argparse.ArgumentParser) -> None:
-    """The option for a corpus of one's own."""
-    parser.add_argument("--corpus", metavar="FOLDER", help="cases of your own instead of ours")
+    """The option for a corpus of one's own; None stands for the suite's."""
+    about = "cases of your own instead of ours"
+    parser.add_argument("--corpus", type=corpus_folder, metavar="FOLDER", help=about)
+
+
+def corpus_folder(word: str) -> Path:
+    """The folder that `--corpus` names."""
+    folder = Path(word)
+    if not folder.is_dir():
+        raise UsageError(f"--corpus {folder}: no such folder")
+    return folder
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
     """The options for what a target's process may reach."""
-    parser.add_argument(
-        "--memory", type=_size, metavar="SIZE", help="of all workers, as 8G (half of the machine's)"
-    )
-    parser.add_argument(
-        "--no-confine", action="store_true", help="let targets write, read and connect as you may"
-    )
+    add, memory = parser.add_argument, "of all workers, as 8G (half of the machine's)"
+    add("--memory", type=_size, metavar="SIZE", help=memory)
+    add("--no-confine", action="store_true", help="let targets write, read and connect as you may")
 
 
 def limits_of(arguments: argparse.Namespace) -> Limits:
@@ -69,21 +80,6 @@ def positive(kind: Callable[[str], float]) -> Callable[[str], float]:
         return value
 
     return number
-
-
-def selection_of(arguments: argparse.Namespace, words: Sequence[str]) -> Selection:
-    """The selection that the options and these ids and paths make."""
-    return Selection(tuple(words), arguments.keyword, tuple(arguments.area), tuple(arguments.tag))
-
-
-def corpus_folder(arguments: argparse.Namespace) -> Path | None:
-    """The folder that `--corpus` names; None for the suite's own corpus."""
-    if arguments.corpus is None:
-        return None
-    folder = Path(arguments.corpus)
-    if not folder.is_dir():
-        raise UsageError(f"--corpus {folder}: no such folder")
-    return folder
 
 
 def output_path(word: str, inputs: Iterable[str | None] = ()) -> Path:

@@ -79,18 +79,17 @@ def perform(
             _finish(writer, findings)
 
 
-def _say_unconfined(ready: TargetReady) -> None:
-    """Say where a target can do what the user can."""
-    held = ready.about.get("confined", [])
-    if not {"files", "TCP", "network"} & {*held}:
-        say(f"{ready.target} is not confined: this platform has nothing for it (see docs/trust.md)")
-
-
 def _finish(writer: RecordWriter, findings: Findings) -> None:
     try:
         writer.finish(complete=findings.complete, reason=findings.reason, seconds=findings.seconds)
     except RecordError as error:
         findings.complete, findings.reason = False, findings.reason or str(error)
+
+
+def _say_unconfined(ready: TargetReady) -> None:
+    """Say where a target can do what the user can."""
+    if {"files", "TCP", "network"}.isdisjoint(ready.about.get("confined", ())):
+        say(f"{ready.target} is not confined: this platform has nothing for it (see docs/trust.md)")
 
 
 def _events(plan: Plan, kept: Sequence[Event], findings: Findings) -> Generator[Event]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from conformance.answers.answer import Answer
 from conformance.answers.text import describe, text_of
 from conformance.answers.tolerances import Bounds, bounds_for, detection_floor
 from conformance.asking.ask import ORACLE, ask
@@ -15,7 +14,7 @@ from conformance.commands.files import one_case
 from conformance.commands.options import add_corpus
 from conformance.corpus.language.case import MODES, Case, Expectation
 from conformance.corpus.language.features import tags_of
-from conformance.corpus.language.lowering import Lowered, lower
+from conformance.corpus.language.lowering import lower
 from conformance.drivers.script import script_of
 from conformance.text import printable
 
@@ -24,71 +23,59 @@ def show_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf show`."""
     parser.add_argument("case", metavar="CASE")
     add_corpus(parser)
-    parser.add_argument(
-        "--as-python", action="store_true", help="a script that needs only tensorflow"
-    )
+    about = "a script that needs only tensorflow"
+    parser.add_argument("--as-python", action="store_true", help=about)
     parser.add_argument("--mode", choices=MODES, default="eager", help="of the program")
 
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Show a case: its source, its program, what is expected, and what the oracle answers."""
     case = one_case(arguments)
-    lowered = lower(case, arguments.mode)
     if arguments.as_python:
-        print(script_of(case, lowered, arguments.mode), end="")
-        return 0
-    print(_described(case, lowered))
-    print(_answered(case))
+        print(script_of(case, lower(case, arguments.mode), arguments.mode), end="")
+    else:
+        print(*_described(case, arguments.mode), *_answered(case), sep="\n")
     return 0
 
 
-def _described(case: Case, lowered: Lowered) -> str:
-    lines = [case.id, f"  {case.title}", "", f"source   {', '.join(case.sources)}"]
-    lines += [
-        f"file     {printable(case.place.file)}:{case.place.line}",
-        f"program  {lowered.hash}",
-    ]
-    lines += [f"shows    {', '.join(tags_of(case))}", ""]
-    lines += [textwrap.indent(lowered.source.rstrip(), "    "), "", "expected"]
-    lines += _expected(case.expect, bounds_for("eager", lowered.operations))
-    for mode, expectations in case.expect_in.items():
-        lines += [
-            f"expected in {mode}",
-            *_expected(expectations, bounds_for(mode, lowered.operations)),
-        ]
-    lines += [f"not applicable in {mode}: {why}" for mode, why in case.not_applicable.items()]
-    lines += [f"warns    {case.warns}"] if case.warns else []
-    return "\n".join(lines)
+def _described(case: Case, mode: str) -> Iterator[str]:
+    lowered = lower(case, mode)
+    yield from (case.id, f"  {case.title}", "", f"source   {', '.join(case.sources)}")
+    yield f"file     {printable(case.place.file)}:{case.place.line}"
+    yield f"program  {lowered.hash}"
+    yield from (f"shows    {', '.join(tags_of(case))}", "")
+    yield from (textwrap.indent(lowered.source.rstrip(), "    "), "", "expected")
+    yield from _expected(case.expect, bounds_for("eager", lowered.operations))
+    for other, expectations in case.expect_in.items():
+        yield f"expected in {other}"
+        yield from _expected(expectations, bounds_for(other, lowered.operations))
+    for other, why in case.not_applicable.items():
+        yield f"not applicable in {other}: {why}"
+    if case.warns:
+        yield f"warns    {case.warns}"
 
 
-def _expected(expectations: Mapping[str, Expectation], bounds: Bounds) -> list[str]:
-    return [
-        f"    {name} = {text_of(expected)}{_caught(expected, bounds)}"
-        for name, expected in expectations.items()
-    ]
+def _expected(expectations: Mapping[str, Expectation], bounds: Bounds) -> Iterator[str]:
+    """What is due, and the detection floor: which relative errors a case catches."""
+    for name, expected in expectations.items():
+        floor = detection_floor(expected, bounds)
+        caught = f"   (catches relative errors from {floor:.1e})" if floor else "   (exact)"
+        yield f"    {name} = {text_of(expected)}{'' if floor is None else caught}"
 
 
-def _caught(expected: Expectation, bounds: Bounds) -> str:
-    """The detection floor: which relative errors a case catches."""
-    floor = detection_floor(expected, bounds)
-    if floor is None:
-        return ""
-    return f"   (catches relative errors from {floor:.1e})" if floor else "   (exact)"
-
-
-def _answered(case: Case) -> str:
-    for event in ask([case], [ORACLE]):
-        if isinstance(event, Answered):
-            return "\n".join(["the oracle answers", *_observed(event.answer)])
-    return "the oracle does not answer"
-
-
-def _observed(answer: Answer) -> list[str]:
+def _answered(case: Case) -> Iterator[str]:
+    events = ask([case], [ORACLE])
+    answer = next((event.answer for event in events if isinstance(event, Answered)), None)
+    if answer is None:
+        yield "the oracle does not answer"
+        return
+    yield "the oracle answers"
     if answer.outcome != "answered":
-        return [f"    {answer.outcome} {answer.detail}".rstrip()]
-    lines = [
-        f"    {name} = {describe(observation)}" for name, observation in answer.observations.items()
-    ]
+        yield f"    {answer.outcome} {answer.detail}".rstrip()
+        return
+    for name, observation in answer.observations.items():
+        yield f"    {name} = {describe(observation)}"
     if answer.error:
-        lines.append(f"    ended by {describe(answer.error)}")
-    return lines + [f"    warned: {message}" for message in answer.warnings]
+        yield f"    ended by {describe(answer.error)}"
+    for message in answer.warnings:
+        yield f"    warned: {message}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from conformance import __version__
-from conformance.files import cache_folder, read_bounded, write_whole
+from conformance.files import cache_folder, data_folder, read_bounded, write_whole
 
 Remembered: TypeAlias = "dict[str, list[Summary]]"
 MAX_BYTES = 1_000_000
@@ -35,11 +35,12 @@ class Summary:
         return self.id.split("/", 1)[0]
 
 
-def summaries(root: Path) -> list[Summary]:
-    """The summaries of every case below `root`; raises UsageError with every fault.
+def summaries(folder: Path | None = None) -> list[Summary]:
+    """The summaries of every case of the corpus; raises UsageError with every fault.
 
     A file that was read before is not read as YAML again, as long as its content is the same.
     """
+    root = folder or data_folder("cases")
     keys = {_key(path, root): path for path in sorted(root.rglob("*.yaml"))}
     remembered = _read(cache_file())
     unknown = {key: path for key, path in keys.items() if key not in remembered}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ class Cells:
     def __init__(self, config: pytest.Config, words: Sequence[str]) -> None:
         given = config.option
         try:
-            self.root = corpus_folder(given) or data_folder("cases")
+            self.root = corpus_folder(given.corpus) if given.corpus else data_folder("cases")
             self.targets = [provisioned(one, say) for one in parse_targets(words, given.python)]
             labels = [target.label for target in self.targets]
             checked = load_corpus(self.root) if given.baseline or given.deviations else None
@@ -57,7 +58,7 @@ class Cells:
         self.command = [word for pair in said.items() if pair[1] for word in pair]
         self._timeout = float(given.cell_timeout)
         self._limits = Limits(confined=not given.no_confine)
-        self._named = {Path(word).resolve() for word in map(_file_of, config.args)}
+        self._named = {Path(str(word).partition("::")[0]).resolve() for word in config.args}
         self._workers: dict[str, Worker] = {}
         self._oracle: dict[str, Answered] = {}
 
@@ -82,10 +83,7 @@ class Cells:
     def finding(self, case: Case, target: Target, mode: str, *, own: bool) -> Finding:
         """Ask for one cell and judge it by both witnesses; `own` says that the case is not ours."""
         events: list[Event] = [] if target.is_reference else [self._oracle_answer(case)]
-        try:
-            answered = self._worker(target).ask(Job(case, mode))
-        except TargetChanged as error:
-            raise Told(str(error)) from error
+        answered = self._worker(target).ask(Job(case, mode))
         events += [TargetReady(target.label, self._worker(target).about), answered]
         findings = Findings({target.label: target.modes}, gate=self._gate)
         reviewer = Reviewer(findings, [case], [] if own else self._departures)
@@ -103,10 +101,6 @@ class Cells:
         return self._workers[target.label]
 
 
-def _file_of(word: str) -> str:
-    return str(word).partition("::")[0]
-
-
 class CaseFile(pytest.File):
     """A file of cases."""
 
@@ -121,12 +115,10 @@ class CaseFile(pytest.File):
             cases = load_file(self.path, self.cells.root)
         except CaseFileError as error:
             raise self.CollectError(str(error)) from error
-        for case in cases:
-            for target in self.cells.targets:
-                for mode in target.modes:
-                    name = f"{case.id.rpartition('/')[2]}[{target.label}:{mode}]"
-                    asked = (case, target, mode)
-                    yield CellItem.from_parent(self, name=name, asked=asked, own=own)
+        for case, target in product(cases, self.cells.targets):
+            for mode in target.modes:
+                name = f"{case.id.rpartition('/')[2]}[{target.label}:{mode}]"
+                yield CellItem.from_parent(self, name=name, asked=(case, target, mode), own=own)
 
 
 class CellItem(pytest.Item):
@@ -160,11 +152,8 @@ class CellItem(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where the case is written, and the cell's name."""
-        return (
-            self.path,
-            self.case.place.line - 1,
-            f"{self.case.id} [{self.target.label}:{self.mode}]",
-        )
+        name = f"{self.case.id} [{self.target.label}:{self.mode}]"
+        return self.path, self.case.place.line - 1, name
 
     def repr_failure(
         self, excinfo: ExceptionInfo[BaseException], style: Any = None

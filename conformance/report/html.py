@@ -12,8 +12,8 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from conformance.report.model import TEMPLATES, Report, Table, TableCell, in_line, web
-from conformance.text import printable
+from conformance.report.model import TEMPLATES, Report, Table, TableCell, web
+from conformance.text import in_line, printable
 
 MOST_BLOCKS = 1_000
 """Blocks of one section that are written out; the others are counted."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree
 
-from conformance.report.model import Block, Report, Subject, in_line
-from conformance.text import printable
+from conformance.report.model import Block, Report, Subject
+from conformance.text import in_line, printable
 from conformance.verdicts.judge import FAULTS
 
 Element: TypeAlias = "ElementTree.Element[str]"

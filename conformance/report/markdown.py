@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from conformance.report.model import TEMPLATES, Block, Report, Section, cells_in, in_line, web
-from conformance.text import printable
+from conformance.report.model import TEMPLATES, Block, Report, Section, cells_in, web
+from conformance.text import in_line, printable
 
 MOST = 900_000
 """Characters of blocks after which the rest is counted: a job summary holds a megabyte."""

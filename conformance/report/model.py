@@ -17,7 +17,7 @@ from conformance.answers.mismatch import Mismatch
 from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.closing import Word
 from conformance.corpus.cases import CORPUS_VERSION
-from conformance.text import plural, printable
+from conformance.text import plural
 from conformance.verdicts.changes import ChangeClass
 from conformance.verdicts.judge import Standing, Verdict
 
@@ -310,11 +310,6 @@ def cells_in(blocks: Iterable[Block]) -> int:
 def web(link: str) -> str:
     """A link that a reader may follow: to the web, with nothing else in it; or nothing."""
     return link if WEB.fullmatch(link) else ""
-
-
-def in_line(line: str) -> str:
-    """A line in printable characters, with its indentation."""
-    return line[: len(line) - len(line.lstrip(" "))] + printable(line)
 
 
 def lines_of(mismatches: Sequence[Mismatch]) -> tuple[str, ...]:
