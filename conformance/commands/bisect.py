@@ -14,9 +14,8 @@ from conformance.commands.files import one_case, records_in
 from conformance.commands.options import add_corpus, add_limits, limits_of, positive, say
 from conformance.files import data_folder
 from conformance.report.text import WIDTH, cut
-from conformance.targets.releases import releases_between
+from conformance.targets.releases import releases_between, version_key
 from conformance.targets.specification import Target, parse_target
-from conformance.targets.versions import version_key
 from conformance.text import printable
 from conformance.verdicts.bisection import Turn, Versions, bisect
 

@@ -16,7 +16,7 @@ from conformance.report.formats import FORMATS, render
 from conformance.report.model import Report
 from conformance.report.of_releases import report_of_releases, version_of
 from conformance.report.of_run import report_of_run
-from conformance.targets.versions import version_key
+from conformance.targets.releases import version_key
 from conformance.verdicts.changes import changes_between, changes_between_versions, side_of
 from conformance.verdicts.findings import findings_of
 

@@ -17,12 +17,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.files import cache_folder, read_bounded
-from conformance.targets.installer import InstallerError, call_uv
-from conformance.targets.interpreters import Interpreter, interpreter_for, packages_of
-from conformance.targets.releases import Release, release
+from conformance.files import cache_folder, read_bounded, write_whole
+from conformance.targets.interpreters import (
+    InstallerError,
+    Interpreter,
+    call_uv,
+    interpreter_for,
+    packages_of,
+)
+from conformance.targets.releases import Release, release, version_key
 from conformance.targets.specification import Target, TargetError
-from conformance.targets.versions import version_key
 
 MARKER = "gradconf.json"
 MAX_MARKER = 64 * 1024
@@ -43,7 +47,7 @@ class Environment:
     @property
     def python(self) -> str:
         """The interpreter to start a worker with."""
-        return str(_python(self.folder))
+        return str(self.folder / "bin" / "python")
 
 
 def provisioned(target: Target, say: Say) -> Target:
@@ -83,20 +87,17 @@ def _named(python: str, version: str | None) -> str:
     if found is None:
         wrong = "cannot be executed" if os.path.exists(python) else "does not exist"
         raise TargetError(f"--python {python} {wrong}: write the path of an interpreter")
-    if version is not None:
-        _check_version(found, version)
-    return found
-
-
-def _check_version(python: str, version: str) -> None:
-    packages = packages_of(python)
-    held = packages.get("tensorflow") or packages.get("tensorflow-cpu")
-    if held is None or held.partition("+")[0] != version:
+    if version is None:
+        return found
+    packages = packages_of(found)
+    held = packages.get("tensorflow") or packages.get("tensorflow-cpu") or ""
+    if held.partition("+")[0] != version:
         holds = f"tensorflow {held}" if held else "no tensorflow"
         raise TargetError(
-            f"tensorflow=={version}: {python} holds {holds}: leave out --python to have an "
+            f"tensorflow=={version}: {found} holds {holds}: leave out --python to have an "
             "environment made, or leave out the version to ask what is there"
         )
+    return found
 
 
 def _found(wanted: Release) -> Environment | None:
@@ -135,16 +136,21 @@ def _built(folder: Path, wanted: Release, interpreter: Interpreter) -> Environme
         call_uv(["venv", "--python", interpreter.path, str(folder)], folder.parent)
         install = ["pip", "install", "--compile-bytecode", "--python", made.python]
         call_uv([*install, *wanted.requirements], folder.parent)  # no worker could write it later
-        _write(made)
-    except InstallerError as error:
+        marker = {
+            "format": FORMAT,
+            "version": made.version,
+            "interpreter": [interpreter.path, interpreter.version],
+            "requirements": made.requirements,
+        }
+        write_whole(folder / MARKER, json.dumps(marker, indent=2) + "\n")
+    except BaseException as error:
         _clear(folder)
+        if not isinstance(error, InstallerError):
+            raise
         asked = " ".join(wanted.requirements)
         raise TargetError(
             f"{wanted} cannot be installed for {interpreter} (uv pip install {asked}):\n{error}"
         ) from error
-    except BaseException:
-        _clear(folder)
-        raise
     return made
 
 
@@ -168,27 +174,16 @@ def _read(folder: Path) -> Environment | None:
         if folder.stat().st_uid != os.getuid():
             return None  # somebody else's
         marker = json.loads(read_bounded(folder / MARKER, MAX_MARKER))
-        if marker["format"] != FORMAT or not os.access(_python(folder), os.X_OK):
+        if marker["format"] != FORMAT:
             return None
         path, (major, minor, micro) = marker["interpreter"]
         interpreter = Interpreter(str(path), (int(major), int(minor), int(micro)))
         version_key(marker["version"])
         requirements = tuple(map(str, marker["requirements"]))
-        return Environment(folder, marker["version"], interpreter, requirements)
+        found = Environment(folder, marker["version"], interpreter, requirements)
+        return found if os.access(found.python, os.X_OK) else None
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
-
-
-def _write(made: Environment) -> None:
-    marker = {
-        "format": FORMAT,
-        "version": made.version,
-        "interpreter": [made.interpreter.path, made.interpreter.version],
-        "requirements": made.requirements,
-    }
-    written = made.folder / f"{MARKER}.new"
-    written.write_text(json.dumps(marker, indent=2) + "\n", encoding="utf-8")
-    written.replace(made.folder / MARKER)
 
 
 def _clear(folder: Path) -> None:
@@ -206,7 +201,3 @@ def _name(wanted: Release, interpreter: Interpreter) -> str:
     key = "\n".join([interpreter.path, python, *wanted.requirements])
     digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"tensorflow-{wanted.version}-python-{python}-{digest}"
-
-
-def _python(folder: Path) -> Path:
-    return folder / "bin" / "python"

@@ -1,4 +1,4 @@
-"""The CPython interpreters of this machine; each is run and asked, since names may lie."""
+"""The CPython interpreters of this machine, each asked what it is, and uv, which installs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,10 +15,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.targets.installer import neutral_environment, uv_program
 from conformance.targets.releases import Release
 from conformance.targets.specification import TargetError
 
+IGNORED = (
+    *("VIRTUAL_ENV", "UV_PYTHON", "UV_PYTHON_PREFERENCE", "UV_SYSTEM_PYTHON"),
+    *("UV_MANAGED_PYTHON", "UV_NO_MANAGED_PYTHON", "UV_PROJECT", "UV_TARGET", "UV_PREFIX"),
+)
+"""Settings of uv that would make it use another interpreter than the one it is given.
+
+Where packages come from (index, proxy, certificates, offline) stays the user's choice.
+"""
+LAST_LINES = 8
 TIMEOUT = 5.0
 """Seconds for an interpreter to print its version; one that takes longer is passed over."""
 NAMES = re.compile(r"python3(\.[0-9]+)?")
@@ -155,3 +164,50 @@ def _nothing_fits(release: Release, found: Sequence[Interpreter]) -> str:
         f"{release} needs CPython {needed}; found {', '.join(versions) or 'none'}: install one "
         f"(uv python install {last}), or name an environment that holds it with --python PATH"
     )
+
+
+# ----- uv, the program that makes environments -----
+
+
+class InstallerError(Exception):
+    """uv ran and refused; the message is the end of what it said."""
+
+
+def uv_program() -> str:
+    """The path of uv; raises TargetError where it is not installed."""
+    try:
+        from uv import find_uv_bin
+
+        return find_uv_bin()
+    except (ImportError, FileNotFoundError):
+        found = shutil.which("uv")
+    if found is None:
+        raise TargetError("uv, which makes environments, is not installed: pip install uv")
+    return found
+
+
+def neutral_environment() -> dict[str, str]:
+    """The environment variables for uv and interpreters: none of IGNORED, and no downloads."""
+    kept = {name: value for name, value in os.environ.items() if name not in IGNORED}
+    return {**kept, "UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "NO_COLOR": "1"}
+
+
+def call_uv(words: Sequence[str], folder: Path) -> None:
+    """Run uv in a folder that is not the user's project; raises InstallerError where it fails."""
+    command = [uv_program(), "--quiet", *words]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            env=neutral_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+        )
+    except OSError as error:
+        raise InstallerError(f"{command[0]} cannot be started: {error.strerror}") from error
+    if done.returncode:
+        lines = [line.rstrip() for line in done.stdout.splitlines() if line.strip()]
+        raise InstallerError("\n".join(lines[-LAST_LINES:]) or f"exit code {done.returncode}")

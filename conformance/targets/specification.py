@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -136,7 +137,7 @@ def _located(body: str, text: str) -> Target:
     if body in NAMED:
         return Target(body, NAMED[body], ())
     path, colon, attribute = body.partition(":")
-    if _is_file_name(path) and not _is_file(path):
+    if _is_file_name(path) and not os.path.isfile(path):
         raise MisspeltTarget(f"'{text}': no file {path}")
     if colon and not _is_dotted(attribute):
         raise MisspeltTarget(f"'{text}': '{attribute}' is no attribute such as package.tape")
@@ -151,13 +152,6 @@ def _located(body: str, text: str) -> Target:
 
 def _is_file_name(path: str) -> bool:
     return path.endswith(".py") or "/" in path
-
-
-def _is_file(path: str) -> bool:
-    try:
-        return Path(path).is_file()
-    except (OSError, ValueError):
-        return False
 
 
 def _is_dotted(name: str) -> bool:

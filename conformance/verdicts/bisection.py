@@ -14,8 +14,8 @@ from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.drivers import LIMITS, Limits
 from conformance.targets.environments import provisioned
+from conformance.targets.releases import version_key
 from conformance.targets.specification import Target, TargetError, parse_target
-from conformance.targets.versions import version_key
 
 
 @dataclass(frozen=True)

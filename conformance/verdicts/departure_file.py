@@ -32,7 +32,7 @@ from conformance.corpus.language.document import (
 from conformance.corpus.language.expectations import AS_THE_ORACLE, parse_expectation
 from conformance.corpus.language.literals import PYTHON_TYPES
 from conformance.files import data_folder, write_whole
-from conformance.targets.versions import is_between
+from conformance.targets.releases import is_between
 from conformance.text import clean, did_you_mean, suggest
 from conformance.verdicts.departures import WARNING, Departure, Departures, Kind
 

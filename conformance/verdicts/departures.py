@@ -21,8 +21,8 @@ from conformance.answers.text import text_of
 from conformance.answers.values import NoneValue
 from conformance.asking.worker import lacking
 from conformance.corpus.language.case import MODES, Case, Expectation, ExpectedNone, Place
+from conformance.targets.releases import is_between
 from conformance.targets.specification import name_of
-from conformance.targets.versions import is_between
 from conformance.verdicts.judge import (
     SHORTFALLS,
     Evidence,

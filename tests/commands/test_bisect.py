@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.targets.releases import releases_between
-from conformance.targets.versions import version_key
+from conformance.targets.releases import releases_between, version_key
 from conformance.verdicts.bisection import bisect
 from tests.cases import SQUARE, make_corpus
 from tests.commands.versions import RIGHT, keep_ready

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.targets import environments, installer, interpreters
+from conformance.targets import environments, interpreters
 from conformance.targets.environments import MARKER, cached, provisioned
 from conformance.targets.releases import distribution
 from conformance.targets.specification import TargetError, parse_target
@@ -66,7 +66,7 @@ def test_an_environment_is_found_again_without_starting_anything(
 ) -> None:
     first = provisioned(TARGET, print)
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    monkeypatch.setattr(installer, "uv_program", refuse)
+    monkeypatch.setattr(interpreters, "uv_program", refuse)
     monkeypatch.setattr(interpreters, "installed", refuse)
     assert provisioned(TARGET, said.append) == first
     assert said == []
@@ -140,7 +140,7 @@ def test_a_failed_install_leaves_nothing_and_says_what_uv_said(
     assert "tensorflow 2.20.9 cannot be installed for CPython 3." in first
     assert f"(uv pip install {distribution()}==2.20.9):" in first
     assert f"{distribution()}==2.20.9" in " ".join(rest)
-    assert len(rest) <= installer.LAST_LINES
+    assert len(rest) <= interpreters.LAST_LINES
     assert list(cache.iterdir()) == []
 
 
@@ -221,7 +221,7 @@ def test_uv_on_path_serves_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "uv", None)
     monkeypatch.setenv("PATH", str(tmp_path))
     own = script(tmp_path / "uv", "exit 0")
-    assert installer.uv_program() == str(own)
+    assert interpreters.uv_program() == str(own)
 
 
 @pytest.mark.parametrize("body", ["echo no room >&2; exit 2", "seq 100; echo no room; exit 1"])
@@ -229,19 +229,19 @@ def test_the_end_of_what_uv_says_is_kept(
     body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = script(tmp_path / "uv", body)
-    monkeypatch.setattr(installer, "uv_program", lambda: str(own))
-    with pytest.raises(installer.InstallerError) as caught:
-        installer.call_uv(["venv"], tmp_path)
+    monkeypatch.setattr(interpreters, "uv_program", lambda: str(own))
+    with pytest.raises(interpreters.InstallerError) as caught:
+        interpreters.call_uv(["venv"], tmp_path)
     assert str(caught.value).splitlines()[-1] == "no room"
-    assert len(str(caught.value).splitlines()) <= installer.LAST_LINES
+    assert len(str(caught.value).splitlines()) <= interpreters.LAST_LINES
 
 
 def test_an_installer_that_cannot_be_started_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(installer, "uv_program", lambda: str(tmp_path))
-    with pytest.raises(installer.InstallerError, match="cannot be started: Permission denied"):
-        installer.call_uv(["venv"], tmp_path)
+    monkeypatch.setattr(interpreters, "uv_program", lambda: str(tmp_path))
+    with pytest.raises(interpreters.InstallerError, match="cannot be started: Permission denied"):
+        interpreters.call_uv(["venv"], tmp_path)
 
 
 def test_settings_that_mislead_uv_are_left_out(

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conformance.targets.releases import TABLE
-from conformance.targets.versions import version_key
+from conformance.targets.releases import TABLE, version_key
 
 ROOT = Path(__file__).parent.parent.parent
 RULES = yaml.safe_load(TABLE.read_text(encoding="utf-8"))

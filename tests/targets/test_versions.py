@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.targets.versions import is_between, version_key
+from conformance.targets.releases import is_between, version_key
 
 IN_ORDER = (
     *("2.8", "2.9.0.dev20240101", "2.9.0a1", "2.9.0rc0", "2.9.0-rc1", "2.9.0rc10", "2.9"),
