@@ -107,7 +107,7 @@ def test_imports_go_down_only(name: str) -> None:
     ("name", "text"),
     [
         ("conformance.answers.compare", "from conformance.asking import ask"),
-        ("conformance.corpus.language.loader", "import conformance.answers.values"),
+        ("conformance.corpus.language.loader", "import conformance.answers.answer"),
         (
             "conformance.corpus.cases",
             "if TYPE_CHECKING:\n    from conformance.verdicts import findings",

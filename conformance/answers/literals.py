@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from conformance.corpus.language.case import Nested, Scalar
-from conformance.corpus.language.literals import DTYPES, WIRE, family, leaves, shape_of
+from conformance.corpus.language.literals import DTYPES, WIRE, Family, family, leaves, shape_of
 from conformance.text import clean
 
 Array = npt.NDArray[Any]
 
 MAX_ELEMENTS = 2**26
+HOLDS: Mapping[Family, tuple[Family, ...]] = {
+    "bool": ("bool",),
+    "integer": ("integer", "float"),
+    "float": ("integer", "float"),
+    "complex": ("integer", "float", "complex"),
+    "string": ("string",),
+}
+"""The families of literals that a dtype of a family may be given."""
 
 
 class LiteralError(ValueError):
@@ -59,28 +67,26 @@ def flatten(value: Nested) -> tuple[list[Scalar], tuple[int, ...]]:
     return leaves(value), shape
 
 
-def leaf_family(elements: Sequence[Scalar]) -> str:
+def leaf_family(elements: Sequence[Scalar]) -> Family:
     """The widest family among the leaves of a literal: bool, integer, float, complex or string.
 
     Errors: LiteralError where bools, strings and numbers are mixed. No leaves: float.
     """
     types = {type(leaf) for leaf in elements}
-    for single, name in ((bool, "bool"), (str, "string")):
-        if single in types:
-            if len(types) > 1:
-                raise LiteralError(f"a {name} among other values")
-            return name
+    single: Family | None = "bool" if bool in types else "string" if str in types else None
+    if single and len(types) > 1:
+        raise LiteralError(f"a {single} among other values")
+    if single:
+        return single
     return "complex" if complex in types else "integer" if types == {int} else "float"
 
 
 def _check_leaves(leaves: Sequence[Scalar], dtype: str) -> None:
     if dtype not in DTYPES:
         raise LiteralError(f"unknown dtype {clean(repr(dtype), 60)}")
-    have, due = leaf_family(leaves), family(dtype)
-    ladder = ("integer", "float", "complex")
-    fits = have == due or (have in ladder and due in ladder and (have, due) != ("complex", "float"))
-    if leaves and (not fits or (have == "complex" and due == "integer")):
-        raise LiteralError(f"a {have} literal cannot be {dtype}")
+    found = leaf_family(leaves)
+    if leaves and found not in HOLDS[family(dtype)]:
+        raise LiteralError(f"a {found} literal cannot be {dtype}")
 
 
 def _refit(
@@ -95,16 +101,14 @@ def _refit(
 
 
 def _integers(leaves: Sequence[Scalar], dtype: str) -> Array:
-    bounds = np.iinfo(np.dtype(WIRE[dtype]))
-    integers = []
-    for leaf in leaves:
+    bounds = np.iinfo(WIRE[dtype])
+    numbers = cast("Sequence[float]", leaves)
+    for leaf in numbers:
         if isinstance(leaf, float) and not leaf.is_integer():
             raise LiteralError(f"{leaf} is no {dtype}")
-        integer = int(leaf)  # type: ignore[arg-type]  # no complex, no str: _check_leaves
-        if not bounds.min <= integer <= bounds.max:
-            raise LiteralError(f"{integer} is beyond {dtype}")
-        integers.append(integer)
-    return np.array(integers, dtype=WIRE[dtype])
+        if not bounds.min <= leaf <= bounds.max:
+            raise LiteralError(f"{int(leaf)} is beyond {dtype}")
+    return np.array([int(leaf) for leaf in numbers], dtype=WIRE[dtype])
 
 
 def _rounded(leaves: Sequence[Scalar], dtype: str) -> Array:

@@ -7,30 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from conformance.answers.literals import Array, flatten
-from conformance.answers.values import (
-    Composite,
+from conformance.answers.answer import (
+    NoneValue,
     NotObserved,
     Other,
     Raised,
+    Slices,
     Structure,
     Tensor,
     Value,
     VariableName,
 )
-from conformance.corpus.language.case import (
-    Expectation,
-    ExpectedAnyOf,
-    ExpectedCalls,
-    ExpectedError,
-    ExpectedNone,
-    ExpectedRaised,
-    ExpectedSeen,
-    ExpectedSlices,
-    ExpectedStructure,
-    ExpectedTensor,
-    ExpectedWatched,
-)
+from conformance.answers.literals import Array, flatten
+from conformance.corpus.language import case as language
 from conformance.text import clean
 
 SHOWN = 12
@@ -72,55 +61,56 @@ def element_text(element: Any) -> str:
 
 def describe(value: Value, depth: int = 0) -> str:
     """A value in one line; the items of lists and tuples are told down to `depth`."""
-    if isinstance(value, Tensor):
-        return f"{array_text(value.array)} ({value.dtype})"
-    if isinstance(value, Structure):
-        if depth and value.kind != "dict":
-            return f"[{', '.join(describe(item, depth - 1) for item in value.items)}]"
-        return f"a {value.kind} of {len(value.items)}"
-    if isinstance(value, Raised):
-        return clean(f"{value.type}: {value.message}")
-    if isinstance(value, NotObserved) and value.raised:
-        return clean(f"not observed: reading it raised {value.raised}")
-    if isinstance(value, VariableName):
-        return clean(f"variable {value.name}")
-    if isinstance(value, Other):
-        return clean(f"other {value.type}")
-    if isinstance(value, Composite):
-        return value.kind
-    texts = {"none": "None", "indexed_slices": "IndexedSlices"}
-    return texts.get(value.kind, value.kind.replace("_", " "))
+    match value:
+        case Tensor():
+            return f"{array_text(value.array)} ({value.dtype})"
+        case Structure(kind, items) if depth and kind != "dict":
+            return f"[{', '.join(describe(item, depth - 1) for item in items)}]"
+        case Structure(kind, items):
+            return f"a {kind} of {len(items)}"
+        case Raised():
+            return clean(f"{value.type}: {value.message}")
+        case NotObserved(raised) if raised:
+            return clean(f"not observed: reading it raised {raised}")
+        case VariableName(name) | Other(name):
+            return clean(f"{value.kind} {name}")
+        case NoneValue():
+            return "None"
+        case Slices():
+            return "IndexedSlices"
+    return value.kind.replace("_", " ")
 
 
-def text_of(expected: Expectation) -> str:
+def text_of(expected: language.Expectation) -> str:
     """An expectation in one line."""
-    if isinstance(expected, ExpectedNone):
-        return "None"
-    if isinstance(expected, ExpectedTensor):
-        return _tensor_text(expected)
-    if isinstance(expected, ExpectedSlices):
-        return f"IndexedSlices of {_tensor_text(expected.values)}"
-    if isinstance(expected, ExpectedStructure):
-        if expected.kind == "dict":
-            return f"a dict of {', '.join(map(repr, expected.keys))}"
-        return f"a {expected.kind} of {len(expected.items)}"
-    if isinstance(expected, ExpectedSeen):
-        return clean(expected.text)
-    if isinstance(expected, ExpectedRaised):
-        return clean(f"{expected.type}: {expected.message}")
-    if isinstance(expected, ExpectedError):
-        message = f" with {expected.message!r} in its message" if expected.message else ""
-        return f"{expected.type}{message}" + (f" at step {expected.at}" if expected.at else "")
-    if isinstance(expected, ExpectedCalls):
-        return f"a function called {expected.count} times"
-    if isinstance(expected, ExpectedWatched):
-        return f"variables {', '.join(expected.names) or 'none'}"
-    return (
-        "one of several answers" if isinstance(expected, ExpectedAnyOf) else "what the oracle says"
-    )
+    match expected:
+        case language.ExpectedNone():
+            return "None"
+        case language.ExpectedTensor():
+            return _tensor_text(expected)
+        case language.ExpectedSlices():
+            return f"IndexedSlices of {_tensor_text(expected.values)}"
+        case language.ExpectedStructure("dict", _, keys):
+            return f"a dict of {', '.join(map(repr, keys))}"
+        case language.ExpectedStructure(kind, items):
+            return f"a {kind} of {len(items)}"
+        case language.ExpectedSeen(text):
+            return clean(text)
+        case language.ExpectedRaised(kind, message):
+            return clean(f"{kind}: {message}")
+        case language.ExpectedError(kind, message, step):
+            part = f" with {message!r} in its message" if message else ""
+            return f"{kind}{part}" + (f" at step {step}" if step else "")
+        case language.ExpectedCalls(count):
+            return f"a function called {count} times"
+        case language.ExpectedWatched(names):
+            return f"variables {', '.join(names) or 'none'}"
+        case language.ExpectedAnyOf():
+            return "one of several answers"
+    return "what the oracle says"
 
 
-def _tensor_text(expected: ExpectedTensor) -> str:
+def _tensor_text(expected: language.ExpectedTensor) -> str:
     leaves, shape = flatten(expected.value)
     array = np.empty(len(leaves), dtype=object)
     array[:] = leaves

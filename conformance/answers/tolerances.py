@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from conformance.answers.answer import Slices, Tensor, Value, item_of
 from conformance.answers.literals import Array, LiteralError, array_of, flatten, leaf_family
 from conformance.answers.text import element_text
-from conformance.answers.values import Slices, Structure, Tensor, Value
 from conformance.corpus.language.case import (
     Expectation,
     ExpectedAnyOf,
@@ -76,36 +76,33 @@ class Bounds:
         return min(self.k, K_NARROW) if dtype in ("float16", "bfloat16") else self.k
 
 
-def bounds_for(mode: str, op_count: int, k: float | None = None) -> Bounds:
-    """The bounds of a cell; `k` is what the catalogue publishes for the program's operations.
-
-    K = k or 16; at least 64 under XLA and for a program of more than five operations.
-    """
-    base = K_SHORT if k is None else k
-    is_long = mode == "xla" or op_count > SHORT_PROGRAM
-    return Bounds(max(base, K_LONG) if is_long else base)
+def bounds_for(mode: str, op_count: int) -> Bounds:
+    """The bounds of a cell: K is 64 under XLA and for a program of more than five operations."""
+    return Bounds(K_LONG if mode == "xla" or op_count > SHORT_PROGRAM else K_SHORT)
 
 
 def bound_of(
     expected: Array, dtype: str, bounds: Bounds, within: str | float | None = None
-) -> Array:
-    """The largest admitted |got - expected| for each element, as float64.
+) -> tuple[Array, str]:
+    """The largest admitted |got - expected| for each element, as float64, and where it comes from.
 
     None: K eps S. "exact": 0. "element": K eps |element|. A relative error r: the smaller of K eps
     S and r |element|, so that it can only be tighter. Errors: LiteralError for another `within`.
     """
     size = magnitude(expected)
     if within == "exact" or family(dtype) not in ("float", "complex"):
-        return np.zeros(size.shape)
-    unit = bounds.k_of(dtype) * EPS[dtype]
+        return np.zeros(size.shape), "exact"
+    k, largest = bounds.k_of(dtype), float(size.max(initial=0.0))
+    unit, text = k * EPS[dtype], f"{k:g} x eps({dtype})"
     if within == "element":
-        return np.asarray(unit * size)
-    usual = np.full(size.shape, unit * scale_of(size))
+        return np.asarray(unit * size), f"{text} x |expected|"
+    usual = np.full(size.shape, unit * largest)
+    text = f"{text} x {largest:g}, the largest expected" if largest else "exact: all expected is 0"
     if within is None:
-        return usual
+        return usual, text
     if isinstance(within, str) or not 0.0 <= within < 1.0:
         raise LiteralError(f"within is exact, element or a relative error, not {within!r}")
-    return np.asarray(np.minimum(usual, within * size))
+    return np.minimum(usual, within * size), f"within {within:g} x |expected|, and {text}"
 
 
 def magnitude(array: Array) -> Array:
@@ -119,11 +116,6 @@ def magnitude(array: Array) -> Array:
     return np.asarray(np.minimum(size, np.finfo(np.float64).max))
 
 
-def scale_of(size: Array) -> float:
-    """S: the largest of the magnitudes, 0.0 where there are none."""
-    return float(size.max()) if size.size else 0.0
-
-
 def floor_of(bound: float, size: float) -> float | None:
     """The detection floor: the smallest relative error of an element that is still caught.
 
@@ -132,18 +124,6 @@ def floor_of(bound: float, size: float) -> float | None:
     if bound == 0.0:
         return 0.0
     return None if size == 0.0 else bound / size
-
-
-def bound_text(expected: Array, dtype: str, bounds: Bounds, within: str | float | None) -> str:
-    """Where a bound comes from: `16 x eps(float32) x 1200.0, the largest expected`."""
-    if within == "exact" or family(dtype) not in ("float", "complex"):
-        return "exact"
-    unit = f"{bounds.k_of(dtype):g} x eps({dtype})"
-    if within == "element":
-        return f"{unit} x |expected|"
-    largest = scale_of(magnitude(expected))
-    usual = f"{unit} x {largest:g}, the largest expected" if largest else "exact: all expected is 0"
-    return usual if within is None else f"within {within:g} x |expected|, and {usual}"
 
 
 # ----- is a case too coarse? -----
@@ -160,11 +140,17 @@ class Floors:
     dtype: str
     array: Array
     floors: Array
+    by_element: bool
 
     @property
     def largest(self) -> float:
         """The floor of the worst element."""
         return float(self.floors.max(initial=0.0))
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether it exceeds LARGEST_FLOOR."""
+        return not self.by_element and self.largest > LARGEST_FLOOR.get(self.dtype, 0.0)
 
     def __str__(self) -> str:
         index = tuple(int(i) for i in np.unravel_index(int(self.floors.argmax()), self.array.shape))
@@ -176,55 +162,32 @@ class Floors:
         )
 
 
-def coarse_tensors(
-    expected: Expectation, bounds: Bounds, oracle: Value | None = None
-) -> list[Floors]:
-    """The tensors of an expectation that have a floor above LARGEST_FLOOR, unless by element.
+def floors_of(
+    expected: Expectation, bounds: Bounds, oracle: Value | None = None, path: str = ""
+) -> Iterator[Floors]:
+    """The detection floors of every tensor of an expectation.
 
     A literal without dtype takes the dtype of `oracle` at the same place, or float32 or complex64.
     Errors: LiteralError.
     """
-    return [
-        found
-        for tensor, found in _floors(expected, oracle, bounds, "")
-        if tensor.within != "element" and found.largest > LARGEST_FLOOR.get(found.dtype, 0.0)
-    ]
-
-
-def detection_floor(expected: Expectation, bounds: Bounds) -> float | None:
-    """The smallest relative error that is caught on every non-zero element of an expectation.
-
-    0.0 where every comparison is exact, None where no number is compared. Errors: LiteralError.
-    """
-    return max((found.largest for _, found in _floors(expected, None, bounds, "")), default=None)
-
-
-def _floors(
-    expected: Expectation, told: Value | None, bounds: Bounds, path: str
-) -> Iterator[tuple[ExpectedTensor, Floors]]:
     if isinstance(expected, ExpectedSlices):
-        rows = told.values if isinstance(told, Slices) else None
-        yield from _floors(expected.values, rows, bounds, f"{path}.values")
+        rows = oracle.values if isinstance(oracle, Slices) else None
+        yield from floors_of(expected.values, bounds, rows, f"{path}.values")
     elif isinstance(expected, ExpectedAnyOf):
         for option in expected.options:
-            yield from _floors(option, told, bounds, path)
+            yield from floors_of(option, bounds, oracle, path)
     elif isinstance(expected, ExpectedStructure):
         for position, item in enumerate(expected.items):
-            key: int | str = expected.keys[position] if expected.keys else position
-            yield from _floors(item, child_of(told, key), bounds, f"{path}[{key!r}]")
+            key = expected.keys[position] if expected.keys else position
+            yield from floors_of(item, bounds, item_of(oracle, key), f"{path}[{key!r}]")
     elif isinstance(expected, ExpectedTensor):
-        oracle_dtype = told.dtype if isinstance(told, Tensor) and not told.is_python else ""
+        oracle_dtype = oracle.dtype if isinstance(oracle, Tensor) and not oracle.is_python else ""
         literal = PYTHON_NUMBER.get(leaf_family(flatten(expected.value)[0]), "")
         dtype = expected.dtype or oracle_dtype or literal
         array = array_of(expected.value, dtype, expected.shape) if dtype in EPS else np.zeros(())
         within = expected.within if dtype in EPS else "exact"
         if array.size:
-            size, bound = magnitude(array), bound_of(array, dtype, bounds, within)
+            size, (bound, _) = magnitude(array), bound_of(array, dtype, bounds, within)
             with np.errstate(over="ignore"):
                 floors = np.divide(bound, size, out=np.zeros(size.shape), where=size > 0)
-            yield expected, Floors(path, dtype, array, np.asarray(floors))
-
-
-def child_of(told: Value | None, key: int | str) -> Value | None:
-    """What a witness says at an item of a structure, or None where it says nothing there."""
-    return told.at(key) if isinstance(told, Structure) else None
+            yield Floors(path, dtype, array, np.asarray(floors), within == "element")

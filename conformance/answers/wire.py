@@ -14,21 +14,20 @@ import json
 import math
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
 from typing import Any, cast, get_args
 
 import numpy as np
 
-from conformance.answers.answer import Answer, Outcome
-from conformance.answers.literals import MAX_ELEMENTS, Array, bfloat16_bits, widened
-from conformance.answers.text import array_text
-from conformance.answers.values import (
+from conformance.answers.answer import (
+    Answer,
     Composite,
     NoneValue,
     NotObserved,
     NotReached,
     Other,
+    Outcome,
     Raised,
     Slices,
     Structure,
@@ -36,10 +35,11 @@ from conformance.answers.values import (
     Value,
     VariableName,
 )
+from conformance.answers.literals import MAX_ELEMENTS, Array, bfloat16_bits, widened
+from conformance.answers.text import array_text
 from conformance.corpus.language.case import Scalar
 from conformance.corpus.language.literals import DTYPES, WIRE
 from conformance.corpus.language.lowering import Lowered
-from conformance.corpus.language.program import Step
 from conformance.text import clean
 
 MAX_DEPTH = 100
@@ -50,8 +50,6 @@ MAX_NESTING = 64
 """Levels of structures in a value."""
 MAX_RANK = 32
 MAX_TEXT = 2**20
-SHARED = 16
-"""Texts up to this length are shared: kinds and dtypes stand in every value."""
 
 
 class Malformed(ValueError):
@@ -127,17 +125,14 @@ def _at_binding(name: str, value: Value) -> Value:
 
 def _unobserved(name: str, error: Raised, lowered: Lowered, mode: str) -> Value:
     """What to say of a name that the program did not bind, or that the mode lost."""
-    binding = _last(lowered.steps, lambda candidate: name in candidate.binds)
-    raising = _last(lowered.steps, lambda candidate: candidate.label == error.step)
+    last_first = lowered.steps[::-1]
+    binding = next((step for step in last_first if name in step.binds), None)
+    raising = next((step for step in last_first if step.label == error.step), None)
     if raising is not None and name in raising.binds:
         return error
     lost = mode in ("graph", "xla") and error.phase in ("trace", "run")
     bound = binding is not None and raising is not None and binding.line < raising.line
     return NotObserved() if lost and (error.phase == "run" or bound) else NotReached()
-
-
-def _last(steps: tuple[Step, ...], matches: Callable[[Step], bool]) -> Step | None:
-    return next(filter(matches, reversed(steps)), None)
 
 
 # ----- values -----
@@ -149,37 +144,65 @@ def value_of(observation: Any, depth: int = 0) -> Value:
         raise Malformed(f"an observation is {type(observation).__name__}, not an object")
     if depth > MAX_NESTING:
         raise Malformed(f"a structure deeper than {MAX_NESTING}")
-    kind = observation.get("kind")
-    read = READERS.get(kind) if isinstance(kind, str) else None
-    if read is not None:
-        return read(observation)
-    if kind in ("list", "tuple", "dict"):
-        return _structure(observation, kind, depth)
-    raise Malformed(f"unknown kind of observation {_short(kind)}")
+    match observation.get("kind"):
+        case "none":
+            return NoneValue()
+        case "tensor":
+            return _tensor(observation)
+        case "scalar":
+            return _scalar(observation)
+        case "list" | "tuple" | "dict" as kind:
+            return _structure(observation, kind, depth)
+        case "indexed_slices":
+            values, indices = _part(observation, "values"), _part(observation, "indices")
+            return Slices(values, indices, _dense_shape(observation.get("dense_shape")))
+        case "ragged" as kind:
+            splits = _structure({"items": observation.get("splits")}, "list", MAX_NESTING - 1)
+            parts = (_part(observation, "values"), splits)
+            return Composite(kind, Structure("dict", parts, ("flat_values", "nested_row_splits")))
+        case "sparse" as kind:
+            keys = ("indices", "values", "dense_shape")
+            tensors = tuple(_part(observation, key) for key in keys)
+            return Composite(kind, Structure("dict", tensors, keys))
+        case "variable":
+            return VariableName(_field(observation, "name"))
+        case "error":
+            return _raised(observation)
+        case "not_reached":
+            return NotReached()
+        case "not_observed":
+            return NotObserved(_field(observation, "raised") if "raised" in observation else "")
+        case "other":
+            return Other(_field(observation, "type"))
+        case kind:
+            raise Malformed(f"unknown kind of observation {_short(kind)}")
 
 
 def json_of(value: Value) -> dict[str, Any]:
     """A value as it crosses the wire; undone by value_of."""
-    if isinstance(value, Tensor):
-        return _tensor_json(value)
-    if isinstance(value, Structure):
-        keys = {"keys": list(value.keys)} if value.kind == "dict" else {}
-        return {"kind": value.kind, **keys, "items": [json_of(item) for item in value.items]}
-    if isinstance(value, Composite):
-        first, *rest = (json_of(part) for part in value.parts.items)
-        if value.kind == "ragged":
-            return {"kind": "ragged", "values": first, "splits": rest[0]["items"]}
-        return {"kind": "sparse", "indices": first, "values": rest[0], "dense_shape": rest[1]}
-    fields = {name: getattr(value, name) for name in value.__slots__}
-    if isinstance(value, Slices):
-        shape = value.dense_shape
-        sizes = NoneValue() if shape is None else Tensor(np.array(shape, dtype="<i8"), "int64")
-        parts = {"values": value.values, "indices": value.indices, "dense_shape": sizes}
-        fields = {name: json_of(part) for name, part in parts.items()}
-    if isinstance(value, NotObserved) and not value.raised:
-        fields = {}
-    written = {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
-    return {"kind": value.kind, **{k: v for k, v in written.items() if v is not None}}
+    fields: dict[str, Any]
+    match value:
+        case Tensor():
+            return _tensor_json(value)
+        case Structure(kind, items, keys):
+            fields = {"keys": list(keys)} if kind == "dict" else {}
+            fields["items"] = [json_of(item) for item in items]
+        case Composite("ragged", parts):
+            values, splits = map(json_of, parts.items)
+            fields = {"values": values, "splits": splits["items"]}
+        case Composite("sparse", parts):
+            fields = {str(key): json_of(part) for key, part in parts.named.items()}
+        case Slices(rows, indices, shape):
+            sizes = NoneValue() if shape is None else Tensor(np.array(shape, "<i8"), "int64")
+            written = {"values": rows, "indices": indices, "dense_shape": sizes}
+            fields = {key: json_of(part) for key, part in written.items()}
+        case NotObserved(""):
+            fields = {}
+        case _:
+            fields = {key: found for key, found in asdict(value).items() if found is not None}
+            if isinstance(value, Raised):
+                fields["bases"] = list(value.bases)
+    return {"kind": value.kind, **fields}
 
 
 def _tensor_json(tensor: Tensor) -> dict[str, Any]:
@@ -215,11 +238,6 @@ def _keys(observation: Mapping[str, Any], due: int) -> tuple[str, ...]:
     return found
 
 
-def _slices(observation: Mapping[str, Any]) -> Slices:
-    values, indices = (_part(observation, part) for part in ("values", "indices"))
-    return Slices(values, indices, _dense_shape(observation.get("dense_shape")))
-
-
 def _part(observation: Mapping[str, Any], part: str) -> Tensor:
     found = value_of(observation.get(part), MAX_NESTING)
     if not isinstance(found, Tensor):
@@ -236,19 +254,6 @@ def _dense_shape(observation: Any) -> tuple[int, ...] | None:
     if len(sizes) < len(parts) or any(part.array.ndim > 1 for part in sizes):
         raise Malformed("a dense_shape is no list of integers")
     return tuple(int(size) for part in sizes for size in np.atleast_1d(part.array))
-
-
-def _ragged(observation: Mapping[str, Any]) -> Composite:
-    splits = _structure({"items": observation.get("splits")}, "list", MAX_NESTING - 1)
-    parts = (_part(observation, "values"), splits)
-    return Composite("ragged", Structure("dict", parts, ("flat_values", "nested_row_splits")))
-
-
-def _sparse(observation: Mapping[str, Any]) -> Composite:
-    keys = ("indices", "values", "dense_shape")
-    return Composite(
-        "sparse", Structure("dict", tuple(_part(observation, key) for key in keys), keys)
-    )
 
 
 def _raised(observation: Any) -> Raised:
@@ -269,10 +274,6 @@ def _raised(observation: Any) -> Raised:
     )
 
 
-def _not_observed(observation: Mapping[str, Any]) -> NotObserved:
-    return NotObserved(_field(observation, "raised") if "raised" in observation else "")
-
-
 def _field(observation: Mapping[str, Any], field: str) -> str:
     found = observation.get(field)
     if not isinstance(found, str):
@@ -289,10 +290,9 @@ def _tensor(observation: Mapping[str, Any]) -> Tensor:
     return Tensor(_numbers(observation.get("data"), dtype, shape), dtype)
 
 
-def _shape(shape: object) -> tuple[int, ...]:
-    if not isinstance(shape, list) or len(shape) > MAX_RANK:
-        raise Malformed(f"the shape {_short(shape)} is no list of sizes")
-    if not all(type(size) is int and size >= 0 for size in shape):
+def _shape(shape: Any) -> tuple[int, ...]:
+    is_list = isinstance(shape, list) and len(shape) <= MAX_RANK
+    if not is_list or not all(type(size) is int and size >= 0 for size in shape):
         raise Malformed(f"the shape {_short(shape)} is no list of sizes")
     if math.prod(max(size, 1) for size in shape) > MAX_ELEMENTS:
         raise Malformed(f"the shape {_short(shape)} exceeds {MAX_ELEMENTS} elements")
@@ -378,26 +378,11 @@ def _short(thing: object) -> str:
     return f"of type {type(thing).__name__}"
 
 
-READERS: Mapping[str, Callable[[Mapping[str, Any]], Value]] = {
-    "none": lambda observation: NoneValue(),
-    "tensor": _tensor,
-    "scalar": _scalar,
-    "indexed_slices": _slices,
-    "ragged": _ragged,
-    "sparse": _sparse,
-    "variable": lambda observation: VariableName(_field(observation, "name")),
-    "error": _raised,
-    "not_reached": lambda observation: NotReached(),
-    "not_observed": _not_observed,
-    "other": lambda observation: Other(_field(observation, "type")),
-}
-
-
 # ----- JSON -----
 
 
 def parse_json(written: str | bytes) -> Any:
-    """The value of a JSON text, its short texts shared with those of every other one.
+    """The value of a JSON text.
 
     Errors: ValueError for what is no JSON, has a number that is not finite, has more than MAX_ITEMS
     values, or is nested deeper than MAX_DEPTH levels.
@@ -406,9 +391,7 @@ def parse_json(written: str | bytes) -> Any:
     if commas > MAX_ITEMS:
         raise ValueError(f"more than {MAX_ITEMS:,} values")
     try:
-        value = json.loads(
-            written, object_pairs_hook=_shared, parse_float=_finite, parse_constant=_finite
-        )
+        value = json.loads(written, parse_float=_finite, parse_constant=_finite)
     except RecursionError as error:
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from error
     level, depth = [value], 0
@@ -424,14 +407,6 @@ def _finite(written: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{_short(written)} is no finite number")
     return number
-
-
-def _shared(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {sys.intern(key): _intern(value) for key, value in pairs}
-
-
-def _intern(value: Any) -> Any:
-    return sys.intern(value) if type(value) is str and len(value) <= SHARED else value
 
 
 def _inside(value: Any) -> Iterator[Any]:

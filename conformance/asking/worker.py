@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from conformance.answers.answer import Answer, Outcome
-from conformance.answers.values import Raised
+from conformance.answers.answer import Answer, Outcome, Raised
 from conformance.answers.wire import answer_of_reply
 from conformance.asking.events import Answered, Cell, TargetReady
 from conformance.asking.session import Session, WorkerCrashed, WorkerError

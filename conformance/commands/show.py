@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 from conformance.answers.text import describe, text_of
-from conformance.answers.tolerances import Bounds, bounds_for, detection_floor
+from conformance.answers.tolerances import Bounds, bounds_for, floors_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
 from conformance.commands.files import one_case
@@ -58,7 +58,7 @@ def _described(case: Case, mode: str) -> Iterator[str]:
 def _expected(expectations: Mapping[str, Expectation], bounds: Bounds) -> Iterator[str]:
     """What is due, and the detection floor: which relative errors a case catches."""
     for name, expected in expectations.items():
-        floor = detection_floor(expected, bounds)
+        floor = max((found.largest for found in floors_of(expected, bounds)), default=None)
         caught = f"   (catches relative errors from {floor:.1e})" if floor else "   (exact)"
         yield f"    {name} = {text_of(expected)}{'' if floor is None else caught}"
 

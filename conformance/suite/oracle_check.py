@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from conformance.answers.answer import Answer
-from conformance.answers.tolerances import bounds_for, coarse_tensors
-from conformance.answers.values import Raised
+from conformance.answers.answer import Answer, Raised
+from conformance.answers.tolerances import bounds_for, floors_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
 from conformance.corpus.language.case import MODES, Case
@@ -57,5 +56,6 @@ def _coarse(case: Case, event: Answered) -> Iterator[str]:
         own = case.overrides_in(mode) if mode != "eager" else {}
         for name, expected in (own or case.expect).items():
             word = None if own else event.answer.observations.get(name)
-            for coarse in coarse_tensors(expected, bounds_for(mode, operations), oracle=word):
-                yield f"{case.place}.expect.{name} in {mode}: {coarse}"
+            for found in floors_of(expected, bounds_for(mode, operations), oracle=word):
+                if found.is_coarse:
+                    yield f"{case.place}.expect.{name} in {mode}: {found}"

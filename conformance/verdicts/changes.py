@@ -24,11 +24,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, get_args
 
-from conformance.answers.answer import Answer
+from conformance.answers.answer import Answer, Raised
 from conformance.answers.compare import difference_of
 from conformance.answers.mismatch import Mismatch, MismatchClass
 from conformance.answers.text import describe, steady
-from conformance.answers.values import Raised
 from conformance.asking.events import Answered, Cell
 from conformance.asking.record import Record
 from conformance.closing import Word

@@ -12,11 +12,10 @@ from typing import Any, cast, get_args
 import numpy as np
 import yaml
 
-from conformance.answers.answer import ENDING
+from conformance.answers.answer import ENDING, Tensor
 from conformance.answers.literals import array_of, flatten
 from conformance.answers.text import steady
 from conformance.answers.text import text_of as line_of
-from conformance.answers.values import Tensor
 from conformance.answers.wire import json_of
 from conformance.closing import UsageError
 from conformance.corpus.language import case as language

@@ -14,22 +14,15 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from conformance.answers.answer import ENDING
-from conformance.answers.compare import compare_value, expectation_of, told_by, unexpected_error
+from conformance.answers.compare import compare, expectation_of, told_by
 from conformance.answers.literals import LiteralError
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.text import text_of
-from conformance.answers.values import NoneValue
 from conformance.asking.worker import lacking
 from conformance.corpus.language.case import MODES, Case, Expectation, ExpectedNone, Place
 from conformance.targets.releases import is_between
 from conformance.targets.specification import name_of
-from conformance.verdicts.judge import (
-    SHORTFALLS,
-    Evidence,
-    Judgement,
-    Standing,
-    dtypes_named,
-)
+from conformance.verdicts.judge import SHORTFALLS, Evidence, Judgement, Standing
 
 Kind: TypeAlias = Literal["bug", "change", "limit", "unsupported", "convention", "known"]
 
@@ -89,27 +82,22 @@ class Departure:
             return self.kind == "unsupported"
         if self.kind == "unsupported" and not self.answer:
             return all(mismatch.kind == "error" for mismatch in judgement.mismatches)
-        case, answer, program = evidence.case, evidence.answer, evidence.program
-        departing = {_departing(mismatch, case) for mismatch in judgement.mismatches}
+        departing = {_departing(mismatch, evidence.case) for mismatch in judgement.mismatches}
         if departing - self.answer.keys() or (WARNING in departing) != (WARNING in self.answer):
             return False
-        if ENDING not in self.answer and unexpected_error(answer, program):
-            return False
-        told = {**told_by(answer, program), ENDING: answer.observed(ENDING), WARNING: NoneValue()}
-        oracle = told_by(evidence.oracle, program) if evidence.oracle else {}
-        dtypes = dtypes_named(case) if evidence.oracle else None
-        return not any(
-            compare_value(
-                expected,
-                told[name],
-                evidence.bounds,
-                oracle=oracle.get(name),
-                dtypes=dtypes,
-                exact=self.kind == "known",
-            ).mismatches
-            for name, expected in self.answer.items()
-            if name in told
+        declared = replace(
+            evidence.declared,
+            expectations={
+                name: expected
+                for name, expected in self.answer.items()
+                if name in evidence.program.observed or name == ENDING
+            },
+            seconded=(),
+            warns=None,
+            exact=self.kind == "known",
         )
+        facts = compare(evidence.answer, declared, evidence.bounds)
+        return not (facts.mismatches or facts.unspoken)
 
     @property
     def was(self) -> str:

@@ -198,7 +198,7 @@ def _contradiction(evidence: Evidence, oracle: Answer) -> Judgement | None:
         return None
     names = ", ".join(dict.fromkeys(mismatch.name for mismatch in facts.mismatches))
     note = f"the oracle contradicts the declared expectation of {names}"
-    return Judgement("bad_case", facts.mismatches, facts.compared, note)
+    return Judgement("bad_case", tuple(facts.mismatches), facts.compared, note)
 
 
 def _judgement(facts: Facts, notes: Iterable[str]) -> Judgement:
@@ -208,7 +208,7 @@ def _judgement(facts: Facts, notes: Iterable[str]) -> Judgement:
         return Judgement("bad_case", note=note or "the case declares nothing to compare")
     verdict: Verdict = "fail" if facts.mismatches else "pass"
     witnesses = ("declared", "oracle") if facts.seconded else ("declared",)
-    return Judgement(verdict, facts.mismatches, facts.compared, note, witnesses)
+    return Judgement(verdict, tuple(facts.mismatches), facts.compared, note, witnesses)
 
 
 @lru_cache(1_000)

@@ -5,14 +5,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from conformance.answers.literals import WIRE
-from conformance.answers.wire import READERS
 
 from .wire import NONE, NOT_OBSERVED, NOT_REACHED, encoded, error, scalar, tensor, variable
 
 UNHURRIED = settings(deadline=None)
 """Several workers share a machine: a slow example is no fault."""
 
-STRUCTURES = ("list", "tuple", "dict")
+KINDS = (
+    *("none", "tensor", "scalar", "list", "tuple", "dict", "indexed_slices", "ragged", "sparse"),
+    *("variable", "error", "not_reached", "not_observed", "other"),
+)
 SHAPES = st.lists(st.integers(0, 3), max_size=3).map(tuple)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
@@ -133,5 +135,5 @@ def damaged(draw, observations=OBSERVATIONS):
         if draw(st.booleans()):
             observation.pop(field, None)
         else:
-            observation[field] = draw(JSON | st.sampled_from([*READERS, *STRUCTURES]))
+            observation[field] = draw(JSON | st.sampled_from(KINDS))
     return observation

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conformance.answers.tolerances import Bounds, bounds_for, coarse_tensors
+from conformance.answers.tolerances import Bounds, bounds_for, floors_of
 from conformance.corpus.language.case import ExpectedTensor
 
 from .wire import NONE, compare, tensor
@@ -51,17 +51,19 @@ def test_every_corruption_is_rejected(name, dtype, within, bounds):
 @pytest.mark.parametrize(("dtype", "within"), [*POLICIES, ("float32", None), ("float64", "exact")])
 def test_the_identical_gradient_is_accepted(dtype, within):
     result = compared(REFERENCE, REFERENCE, dtype, within)
-    assert result.mismatches == ()
+    assert not result.mismatches
     assert result.compared == 8  # dtype, shape, six elements
 
 
 def test_float32_without_element_cannot_see_a_small_neighbour_and_check_refuses_such_a_case():
     assert not compared(REFERENCE, corrupted(3, 0.0), "float32").mismatches
-    (coarse,) = coarse_tensors(ExpectedTensor(REFERENCE, "float32"), Bounds())
+    (coarse,) = floors_of(ExpectedTensor(REFERENCE, "float32"), Bounds())
+    assert coarse.is_coarse
     assert coarse.floors.argmax() == 3
     assert coarse.largest > 100
-    assert not coarse_tensors(ExpectedTensor(REFERENCE, "float32", None, "element"), Bounds())
-    assert not coarse_tensors(ExpectedTensor(REFERENCE, "float64"), Bounds())
+    for fine in (("float32", None, "element"), ("float64",)):
+        (found,) = floors_of(ExpectedTensor(REFERENCE, *fine), Bounds())
+        assert not found.is_coarse
 
 
 def test_policy_minus_zero_for_a_declared_zero_is_accepted():

@@ -167,7 +167,7 @@ def test_a_wrong_answer_is_rejected_under_its_class(kind, expected, got):
 @pytest.mark.parametrize(("expected", "got"), ACCEPTED)
 def test_a_right_answer_is_accepted(expected, got):
     result = compare(expected, got, Bounds(), name="g")
-    assert result.mismatches == ()
+    assert not result.mismatches
     assert result.compared > 0
 
 

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.answers.answer import Answer
-from conformance.answers.values import NotReached, Raised, Tensor
+from conformance.answers.answer import Answer, NotReached, Raised, Tensor
 from conformance.asking import record as reading
 from conformance.asking.ask import ORACLE
 from conformance.asking.events import Answered, Cell, TargetFailed, TargetReady

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.answers.answer import Answer
-from conformance.answers.values import Raised
+from conformance.answers.answer import Answer, Raised
 from conformance.cli import main
 from tests.cases import make_corpus
 from tests.conftest import Program

@@ -7,7 +7,7 @@ from textwrap import indent
 
 import pytest
 
-from conformance.answers.values import Other, Tensor, Value
+from conformance.answers.answer import Other, Tensor, Value
 from conformance.answers.wire import value_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, TargetFailed

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.answers.answer import Answer
+from conformance.answers.answer import Answer, Raised
 from conformance.answers.compare import difference_of
-from conformance.answers.values import Raised
 from conformance.answers.wire import value_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered

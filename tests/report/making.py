@@ -4,8 +4,7 @@ import base64
 import struct
 from dataclasses import replace
 
-from conformance.answers.answer import Answer
-from conformance.answers.values import NoneValue, NotReached, Raised
+from conformance.answers.answer import Answer, NoneValue, NotReached, Raised
 from conformance.answers.wire import value_of
 from conformance.asking.events import Answered, Cell, TargetFailed, TargetReady
 from conformance.corpus.language.case import ExpectedTensor, Place

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.answers.answer import Answer
-from conformance.answers.values import NoneValue, Raised
+from conformance.answers.answer import Answer, NoneValue, Raised
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.verdicts.changes import changes_between
 from tests.answers.wire import NONE, answered, error, listing, tensor

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conformance.answers.answer import Answer
-from conformance.answers.values import (
+from conformance.answers.answer import (
+    Answer,
     NoneValue,
     NotReached,
     Raised,

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from conformance.answers.answer import Answer
+from conformance.answers.answer import Answer, Raised, Slices, Structure, Tensor, Value
 from conformance.answers.compare import NothingCompared, compare_value
 from conformance.answers.tolerances import bounds_for
-from conformance.answers.values import Raised, Slices, Structure, Tensor, Value
 from conformance.asking.ask import ask
 from conformance.asking.events import Answered, TargetFailed
 from conformance.corpus.language.case import Case

@@ -1,15 +1,126 @@
-"""Elements: two arrays of one shape, the worst element where they differ, and the pattern."""
+"""One tensor: what is due of it, the worst element where it differs, and the pattern of that."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from conformance.answers.due import Due
-from conformance.answers.literals import Array
+from conformance.answers.answer import Tensor, Value
+from conformance.answers.literals import Array, LiteralError, array_of, flatten, leaf_family
 from conformance.answers.mismatch import Mismatch, MismatchClass
 from conformance.answers.text import element_text
-from conformance.answers.tolerances import Bounds, bound_of, bound_text, floor_of, magnitude
-from conformance.corpus.language.literals import family
+from conformance.answers.tolerances import PYTHON_NUMBER, Bounds, bound_of, floor_of, magnitude
+from conformance.corpus.language.case import ExpectedTensor
+from conformance.corpus.language.literals import PYTHON_TYPES, family
+
+DEFAULT_DTYPES = {
+    "bool": frozenset(["bool"]),
+    "integer": frozenset(["int32", "int64", "float32"]),
+    "float": frozenset(["float32"]),
+    "complex": frozenset(["complex64", "complex128"]),
+    "string": frozenset(["string"]),
+}
+"""What TensorFlow makes of a literal that nobody gave a dtype.
+
+Counts and indices are int32 or int64, a gradient such as `[2, 6]` is written in integers too, and
+tf.complex of float32 parts is complex64 where a literal is complex128.
+"""
+LARGEST_INT64 = 2**63 - 1
+
+# ----- what is due -----
+
+
+@dataclass(frozen=True, eq=False)
+class Due:
+    """An expected array, and the dtype that bounds it.
+
+    `text` is the dtype that a person is told, `note` where it comes from. Where the target's dtype
+    is not the due one, `holds` is False, and the array may be anything.
+    """
+
+    array: Array
+    dtype: str
+    holds: bool
+    text: str
+    note: str = ""
+
+
+def due_for(
+    expected: ExpectedTensor,
+    got: Tensor,
+    told: Value | None,
+    dtypes: frozenset[str] | None,
+    exact: bool = False,
+) -> Due:
+    """The array that is due where `got` was answered and the oracle says `told`.
+
+    0. A departure's `Python float` is a Python float and nothing else; so for the other types. A
+       float of Python has the precision of a float32.
+    1. A declared dtype is exact: a Python number, which has none, is not of that dtype; a Python
+       bool or str is, because there is only one dtype that it can be, unless it is `exact`.
+    2. The oracle's dtype is exact for a tensor; a Python scalar is then compared by value.
+    3. With neither, the target's dtype must be of the literal's family and, unless `dtypes` is
+       None, be one of `dtypes` or TensorFlow's own choice. A Python scalar is compared by value.
+
+    Errors: LiteralError where a declared dtype or the oracle's cannot hold the literal.
+    """
+    oracle = told.dtype if isinstance(told, Tensor) and not told.is_python else None
+    dtype = expected.dtype or oracle
+    if dtype is None:
+        return _due_without_dtype(expected, got, dtypes)
+    if dtype in PYTHON_TYPES:
+        held, value = PYTHON_TYPES[dtype], expected.value
+        is_large = held == "int64" and isinstance(value, int) and value > LARGEST_INT64
+        array = array_of(value, "uint64" if is_large else held, expected.shape)
+        return Due(array, _precision(held), got.dtype == dtype, dtype)
+    array = array_of(expected.value, dtype, expected.shape)
+    if expected.dtype:
+        is_only = got.is_python and dtype in ("bool", "string") and got.family == dtype
+        return Due(array, dtype, (is_only and not exact) or got.dtype == dtype, dtype)
+    if not got.is_python:
+        return Due(array, dtype, got.dtype == dtype, dtype, "the dtype is the oracle's")
+    return Due(array, dtype, _rank(got.family) == _rank(family(dtype)), dtype)
+
+
+def _due_without_dtype(expected: ExpectedTensor, got: Tensor, dtypes: frozenset[str] | None) -> Due:
+    leaves, _ = flatten(expected.value)
+    literal = leaf_family(leaves)
+    usual = DEFAULT_DTYPES[literal]
+    wrong = Due(np.zeros(()), "float32", False, f"a {literal} literal")
+    if leaves and _rank(literal) != _rank(got.family):
+        return wrong
+    free = dtypes is None or got.is_python or not leaves
+    if not free and got.dtype not in {*usual, *(dtypes or ())}:
+        note = f"a literal without dtype is {' or '.join(sorted(usual))} here"
+        return replace(wrong, note=note)
+    dtype = _scalar_dtype(literal, got) if got.is_python else got.dtype
+    try:
+        array = array_of(expected.value, dtype, expected.shape)
+    except LiteralError as error:
+        return replace(wrong, note=str(error))
+    return Due(array, _precision(dtype) if got.is_python else dtype, True, dtype)
+
+
+def _precision(dtype: str) -> str:
+    """The dtype that bounds a Python scalar which is held in another."""
+    return PYTHON_NUMBER.get(family(dtype), dtype)
+
+
+def _rank(name: str) -> str:
+    return name if name in ("bool", "string") else "number"
+
+
+def _scalar_dtype(literal: str, got: Tensor) -> str:
+    """A dtype that holds both a literal and a Python scalar without loss of either."""
+    families = {literal, got.family}
+    for name, dtype in (("complex", "complex128"), ("float", "float64"), ("string", "string")):
+        if name in families:
+            return dtype
+    return "bool" if families == {"bool"} else "uint64" if got.array > LARGEST_INT64 else "int64"
+
+
+# ----- where it differs -----
 
 
 def mismatch_of(
@@ -31,12 +142,11 @@ def mismatch_of(
     with np.errstate(all="ignore"):
         apart = np.where(np.isfinite(expected), parts - expected, 0.0)
         difference = np.asarray(np.hypot(apart[0], apart[1]))
-        bound = bound_of(due.array, due.dtype, bounds, within)
+        bound, source = bound_of(due.array, due.dtype, bounds, within)
         off = np.asarray(~(difference <= bound))
         excess = np.where(off, difference / np.maximum(bound, np.finfo(float).tiny), 0.0)
     if off.any():
-        source = f"bound = {bound_text(due.array, due.dtype, bounds, within)}"
-        return _worst("value", due, got, off, excess, difference, bound, source)
+        return _worst("value", due, got, off, excess, difference, bound, f"bound = {source}")
     off = ((expected == 0) & np.signbit(expected) & ~np.signbit(parts)).any(axis=0)
     return _worst("value", due, got, off, off, note="the sign of zero") if off.any() else None
 
