@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from conformance.answers.answer import Answer, Outcome
-from conformance.answers.compare import Declared, Facts, compare, told_by
+from conformance.answers.answer import Answer
+from conformance.answers.compare import Declared, compare, told_by
 from conformance.answers.literals import LiteralError
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.tolerances import Bounds, bounds_for
@@ -31,14 +30,6 @@ Verdict: TypeAlias = Literal[
 Standing: TypeAlias = Literal["known", "worse", "better", "new case"]
 """What a cell is beside a baseline; a cell of which nothing is to be said has no standing."""
 
-OF_OUTCOME: dict[Outcome, Verdict] = {
-    "crash": "crash",
-    "timeout": "timeout",
-    "adapter_error": "error",
-    "unsupported": "unsupported",
-    "not_applicable": "not_applicable",
-    "not_run": "not_run",
-}
 SHORTFALLS: tuple[Verdict, ...] = ("fail", "crash", "timeout", "unexpected_pass")
 """The verdicts by which a target falls short."""
 FAULTS: tuple[Verdict, ...] = ("bad_case", "error")
@@ -115,78 +106,22 @@ def judge(evidence: Evidence) -> Judgement:
     if evidence.mode in case.not_applicable:
         return Judgement("not_applicable", note=case.not_applicable[evidence.mode])
     if answer.outcome != "answered":
-        return Judgement(OF_OUTCOME[answer.outcome], note=clean(answer.detail))
+        verdict: Verdict = "error" if answer.outcome == "adapter_error" else answer.outcome
+        return Judgement(verdict, note=clean(answer.detail))
     try:
-        if evidence.oracle is None:
-            return _by_declaration(evidence)
-        return _contradiction(evidence, evidence.oracle) or _by_both(evidence, evidence.oracle)
+        return _contradiction(evidence) or _compared(evidence)
     except LiteralError as fault:
         return Judgement("bad_case", note=f"the expectation is at fault: {fault}")
 
 
-class Judge:
-    """Judges the cells of a target; modes that answer a case alike are judged once.
-
-    Most modes do, and a record of five thousand cells is to be judged while a person waits.
-    """
-
-    def __init__(self) -> None:
-        self._last: deque[tuple[Evidence, Judgement]] = deque(maxlen=4 * len(MODES))
-
-    def judge(self, evidence: Evidence) -> Judgement:
-        """The same as the function's."""
-        for other, judgement in self._last:
-            if _settles(other, judgement, evidence):
-                return judgement
-        judgement = judge(evidence)
-        self._last.append((evidence, judgement))
-        return judgement
-
-
-def _settles(other: Evidence, judgement: Judgement, evidence: Evidence) -> bool:
-    """Whether the judgement of another mode is that of this one too.
-
-    The same answer to the same question; what passes a narrow bound passes a wider one.
-    """
-    case, modes = evidence.case, (other.mode, evidence.mode)
-    if case is not other.case or evidence.oracle is not other.oracle:
-        return False
-    k, others = evidence.bounds.k, other.bounds.k
-    answer, before = evidence.answer, other.answer
-    return (
-        (k == others or (judgement.verdict == "pass" and k > others))
-        and answer.outcome == before.outcome == "answered"
-        and answer.error is before.error is None
-        and answer.observations == before.observations
-        and (case.warns is None or answer.warnings == before.warnings)
-        and not any(mode in case.not_applicable for mode in modes)
-        and case.overrides_in(modes[0]) == case.overrides_in(modes[1])
-    )
-
-
-def _by_declaration(evidence: Evidence) -> Judgement:
-    facts = compare(evidence.answer, evidence.declared, evidence.bounds)
-    if facts.unspoken and not facts.compared:
-        return Judgement("not_applicable", note="the oracle is the only witness of this case")
-    return _judgement(facts, facts.notes)
-
-
-def _by_both(evidence: Evidence, oracle: Answer) -> Judgement:
-    facts = compare(evidence.answer, evidence.declared, evidence.bounds)
-    if facts.unspoken:
-        return Judgement("bad_case", note="; ".join(facts.notes))
-    silent = [f"the oracle has no answer: {oracle.outcome}"] if oracle.outcome != "answered" else []
-    return _judgement(facts, [*facts.notes, *silent])
-
-
-def _contradiction(evidence: Evidence, oracle: Answer) -> Judgement | None:
+def _contradiction(evidence: Evidence) -> Judgement | None:
     """Where the oracle is no witness, or contradicts the declaration: the case is at fault."""
-    if oracle.outcome in ("crash", "timeout", "adapter_error"):
+    oracle, program = evidence.oracle, evidence.program
+    if oracle is None or oracle.outcome in ("unsupported", "not_applicable", "not_run"):
+        return None
+    if oracle.outcome != "answered":
         how = f"{oracle.outcome} {clean(oracle.detail)}".strip()
         return Judgement("bad_case", note=f"the oracle did not answer: {how}")
-    if oracle.outcome != "answered":
-        return None
-    program = evidence.program
     expectations = {
         name: expected
         for name, expected in evidence.case.expect.items()
@@ -201,14 +136,59 @@ def _contradiction(evidence: Evidence, oracle: Answer) -> Judgement | None:
     return Judgement("bad_case", tuple(facts.mismatches), facts.compared, note)
 
 
-def _judgement(facts: Facts, notes: Iterable[str]) -> Judgement:
+def _compared(evidence: Evidence) -> Judgement:
     """Pass or fail, but never a pass of nothing."""
-    note = "; ".join(notes)
-    if not facts.compared:
+    oracle = evidence.oracle
+    facts = compare(evidence.answer, evidence.declared, evidence.bounds)
+    if facts.unspoken and oracle is None and not facts.compared:
+        return Judgement("not_applicable", note="the oracle is the only witness of this case")
+    if oracle is not None and oracle.outcome != "answered" and not facts.unspoken:
+        facts.notes.append(f"the oracle has no answer: {oracle.outcome}")
+    note = "; ".join(facts.notes)
+    if not facts.compared or (facts.unspoken and oracle is not None):
         return Judgement("bad_case", note=note or "the case declares nothing to compare")
     verdict: Verdict = "fail" if facts.mismatches else "pass"
     witnesses = ("declared", "oracle") if facts.seconded else ("declared",)
     return Judgement(verdict, tuple(facts.mismatches), facts.compared, note, witnesses)
+
+
+class Judge:
+    """Judges the cells of a target; modes that answer a case alike are judged once.
+
+    Most modes do, and a record of five thousand cells is to be judged while a person waits.
+    """
+
+    def __init__(self) -> None:
+        self._last: deque[tuple[Evidence, Judgement]] = deque(maxlen=4 * len(MODES))
+
+    def judge(self, evidence: Evidence) -> Judgement:
+        """The same as the function's."""
+        for other, judgement in self._last:
+            if other.case is evidence.case and _settles(other, judgement, evidence):
+                return judgement
+        judgement = judge(evidence)
+        self._last.append((evidence, judgement))
+        return judgement
+
+
+def _settles(other: Evidence, judgement: Judgement, evidence: Evidence) -> bool:
+    """Whether the judgement of another mode is that of this one too.
+
+    The same answer to the same question; what passes a narrow bound passes a wider one.
+    """
+    case, modes = evidence.case, (other.mode, evidence.mode)
+    k, others = evidence.bounds.k, other.bounds.k
+    answer, before = evidence.answer, other.answer
+    return (
+        evidence.oracle is other.oracle
+        and (k == others or (judgement.verdict == "pass" and k > others))
+        and answer.outcome == before.outcome == "answered"
+        and answer.error is before.error is None
+        and answer.observations == before.observations
+        and (case.warns is None or answer.warnings == before.warnings)
+        and not any(mode in case.not_applicable for mode in modes)
+        and case.overrides_in(modes[0]) == case.overrides_in(modes[1])
+    )
 
 
 @lru_cache(1_000)
