@@ -29,12 +29,12 @@ ROOT = Path(__file__).parent.parent.parent
 DRIVER = f"""
 import json, os, runpy, sys
 sys.path.insert(0, {str(INSIDE.parent)!r})
-from inside.observation import observe, observe_error
+from inside.observation import Observer, observe_error
 found = {{}}
 for path in sys.argv[2:]:
     try:
         observed = runpy.run_path(path)["observed"]
-        found[path] = {{name: observe(value) for name, value in observed.items()}}
+        found[path] = {{name: Observer().observe(value) for name, value in observed.items()}}
     except Exception as error:
         found[path] = {{"(raised)": observe_error(error, "run", None)}}
 with open(sys.argv[1], "w") as file:

@@ -1,25 +1,23 @@
 """One cell: make the inputs, call the program in its mode, observe what it bound or raised."""
 
+import functools
 import linecache
 import logging
 import re
 import sys
 import time
+import traceback
 
 import numpy as np
 from inside import modes
 from inside.observation import Observer, observe_error, placeless
 
-_codes = {}
-
 
 def run_cell(target, request):
     """The reply for one request to run: observations, the error that ended the case, warnings."""
     started = time.perf_counter()
-    logs = _Logs()
-    cell = _Cell(target, request)
-    with logs:
-        observations, error = cell.run()
+    with _Logs() as logs:
+        observations, error = _Cell(target, request).run()
     return {
         "cell": request["cell"],
         "observations": observations,
@@ -27,6 +25,13 @@ def run_cell(target, request):
         "warnings": logs.messages,
         "seconds": round(time.perf_counter() - started, 6),
     }
+
+
+@functools.cache
+def _compiled(source, file):
+    """The program's code; its text is where AutoGraph and tracebacks look for it."""
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    return compile(source, file, "exec")
 
 
 class _Cell:
@@ -42,81 +47,57 @@ class _Cell:
 
     def run(self):
         try:
-            code = self._compiled()
+            code = _compiled(self.request["source"], self.file)
             self.phase = "setup"
-            _seed(self.target)
+            random = getattr(self.target, "random", None)
+            if hasattr(random, "set_seed"):
+                random.set_seed(0)
             exec(code, self.namespace)
             values = self._call()
         except BaseException as error:  # a target may raise SystemExit: that is its answer
             reached = self._reached(error)
             return reached, observe_error(error, self.phase, self._line(error))
-        return {name: self._observe(value) for name, value in values.items()}, None
-
-    def _compiled(self):
-        """The program's code; its text is where AutoGraph and tracebacks look for it."""
-        source = self.request["source"]
-        found = _codes.get(self.file)
-        if found is None or found[0] != source:
-            lines = source.splitlines(keepends=True)
-            linecache.cache[self.file] = (len(source), None, lines, self.file)
-            found = _codes[self.file] = (source, compile(source, self.file, "exec"))
-        return found[1]
+        return self._observed(values), None
 
     def _call(self):
         case = self.namespace["case"]
         inputs = [self.namespace[name] for name in self.request["parameters"]]
         if self.request["mode"] in ("eager", "call"):
             self.phase = "run"
-            return modes.call_eager(self.target, case, inputs)
+            return case(*inputs)
         self.phase = "trace"
         if self.request["convert"]:
             case = self.target.autograph.to_graph(case)
         options = {"jit_compile": True} if self.request["mode"] == "xla" else {}
-        noting = self._noting_the_end_of_tracing(case)
-        return modes.call_in_graph(self.target, noting, inputs, **options)
 
-    def _noting_the_end_of_tracing(self, case):
         def traced(*inputs):
             values = case(*inputs)
             self.phase = "run"
             return values
 
-        return traced
+        return modes.call_in_graph(self.target, traced, inputs, **options)
 
-    def _observe(self, value):
-        found = self.observer.observe(value)
-        if found["kind"] == "error":
-            found["phase"] = self.phase
-        return found
+    def _observed(self, values):
+        return {name: self.observer.observe(value) for name, value in values.items()}
 
     def _reached(self, error):
         """What the program had bound before it raised."""
-        observed = {
-            name: self.observer.observe(value)
-            for name, value in self._locals(error).items()
-            if name in self.request["observe"]
-        }
+        frames = [frame for frame, _ in self._frames(error) if frame.f_code.co_name == "case"]
+        bound = frames[-1].f_locals if frames else {}
+        wanted = self.request["observe"]
+        observed = self._observed({name: bound[name] for name in bound if name in wanted})
         if self.request["mode"] in ("graph", "xla"):  # tensors of a graph that never ran
             known = ("none", "scalar", "error")
             observed = {name: found for name, found in observed.items() if found["kind"] in known}
-        calls = self.namespace.get("calls", {})
-        observed.update((name, self.observer.observe(count)) for name, count in calls.items())
-        return observed
-
-    def _locals(self, error):
-        found = [frame for frame, _ in self._frames(error) if frame.f_code.co_name == "case"]
-        return found[-1].f_locals if found else {}
+        return {**observed, **self._observed(self.namespace.get("calls", {}))}
 
     def _frames(self, error):
         """The frames of the program itself, outermost first, each with its line."""
-        found = []
-        step = error.__traceback__
-        while step is not None:
-            code = step.tb_frame.f_code
-            if code.co_filename == self.file and _is_program(code.co_name):
-                found.append((step.tb_frame, step.tb_lineno))
-            step = step.tb_next
-        return found
+        return [
+            (frame, line)
+            for frame, line in traceback.walk_tb(error.__traceback__)
+            if frame.f_code.co_filename == self.file and _is_program(frame.f_code.co_name)
+        ]
 
     def _line(self, error):
         """The program's line that an error came from; None where nothing tells it."""
@@ -139,17 +120,11 @@ def _is_program(name):
     return name in ("case", "<module>") or re.fullmatch(r"recorded_ops(_\d+)?", name)
 
 
-def _seed(target):
-    random = getattr(target, "random", None)
-    if hasattr(random, "set_seed"):
-        random.set_seed(0)
-
-
 LOGGED_ONCE = (
     ("tensorflow.python.platform.tf_logging", "_log_counter_per_token"),
     ("tensorflow.python.util.deprecation", "_PRINTED_WARNING"),
 )
-"""Where TensorFlow keeps what it has logged once: a module and the name of its dict."""
+"""Where TensorFlow notes what it logs once only: emptied, so that each cell is a first time."""
 
 
 class _Logs(logging.Handler):
@@ -164,24 +139,17 @@ class _Logs(logging.Handler):
 
     def emit(self, record):
         message = record.getMessage()
-        if (
-            "retracing" not in message and len(self.messages) < self.MAX_MESSAGES
-        ):  # depends on what ran before, not on the case
+        depends_on_others = "retracing" in message  # of what ran before
+        if not depends_on_others and len(self.messages) < self.MAX_MESSAGES:
             self.messages.append(placeless(message)[:2000])
 
     def __enter__(self):
-        _forget_what_was_logged_once()
+        for module, logged in LOGGED_ONCE:
+            getattr(sys.modules.get(module), logged, {}).clear()
         for name in self.LOGGERS:
             logging.getLogger(name).addHandler(self)
+        return self
 
     def __exit__(self, *raised):
         for name in self.LOGGERS:
             logging.getLogger(name).removeHandler(self)
-
-
-def _forget_what_was_logged_once():
-    """TensorFlow logs some warnings for the first time only: each cell is to be a first time."""
-    for module, logged in LOGGED_ONCE:
-        known = getattr(sys.modules.get(module), logged, None)
-        if known is not None:
-            known.clear()

@@ -1,5 +1,6 @@
 """Finding the target: a module, an attribute of one, or a file, as the namespace `tf`."""
 
+import contextlib
 import hashlib
 import importlib
 import importlib.util
@@ -19,7 +20,9 @@ def load_target(request: dict) -> tuple:
         target = _import(request["module"])
         for name in filter(None, request["attribute"].split(".")):
             target = getattr(target, name)
-        quieten(target)
+        autograph = getattr(target, "autograph", None)
+        if hasattr(autograph, "set_verbosity"):
+            autograph.set_verbosity(0)  # as in every run, whatever the user's settings
         return target, describe(target, request)
     except BaseException as error:  # the import of a foreign module may raise anything
         lines = traceback.format_exception_only(type(error), error)
@@ -40,40 +43,28 @@ def _import(module: str):
     return loaded
 
 
-def quieten(target) -> None:
-    """Set what every run sets, so that nothing depends on the user's settings."""
-    autograph = getattr(target, "autograph", None)
-    if hasattr(autograph, "set_verbosity"):
-        autograph.set_verbosity(0)
-
-
 def packages() -> dict:
     """The versions of what a framework's answers depend on, where it is installed."""
     found = {}
     for name in COMPANIONS:
-        try:
+        with contextlib.suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return found
 
 
 def distribution(module: str) -> str:
-    """What a module's top-level package was installed from, such as tensorflow-cpu; or nothing."""
-    names = {one.metadata["Name"] for one in _distributions_of(module.partition(".")[0])}
-    return ", ".join(sorted(name.lower().replace("_", "-") for name in names if name))
+    """What a module's top-level package was installed from, such as tensorflow-cpu; or nothing.
 
-
-def _distributions_of(package: str) -> list:
-    """The distributions beside a loaded top-level package that list it as their own.
-
-    Python 3.9 has no packages_distributions, which would also read every other folder.
+    That is a distribution beside the package that lists it as its own: Python 3.9 has no
+    packages_distributions, which would also read every other folder.
     """
+    package = module.partition(".")[0]
     file = getattr(sys.modules.get(package), "__file__", None) or ""
     if os.path.basename(file) != "__init__.py":
-        return []
+        return ""
     beside = metadata.distributions(path=[os.path.dirname(os.path.dirname(file))])
-    return [one for one in beside if _holds(one, package)]
+    names = {one.metadata["Name"] for one in beside if _holds(one, package)}
+    return ", ".join(sorted(name.lower().replace("_", "-") for name in names if name))
 
 
 def _holds(distribution, package: str) -> bool:

@@ -1,12 +1,7 @@
-"""How a program is called in each mode, and what it may ask of the process that runs it."""
+"""How a program is called in a graph, and what it may ask of the process that runs it."""
 
 import gc
 import weakref
-
-
-def call_eager(tf, case, inputs):
-    """Call the program as it stands."""
-    return case(*inputs)
 
 
 def call_in_graph(tf, case, inputs, **options):

@@ -29,11 +29,6 @@ class TooMuch(Exception):
     """A value is larger than any case needs, or has no end."""
 
 
-def observe(value):
-    """The observation of any value that a program bound; see the host's answers/wire.py."""
-    return Observer().observe(value)
-
-
 class Observer:
     """Observes the values of one cell, bounded in depth, parts and bytes.
 
@@ -148,7 +143,7 @@ class Observer:
         owner = type(value).__name__
         self._spend(size=max([array.nbytes, *array.shape]))
         if array.dtype.kind in "OSU":
-            return _observe_strings(array) if _holds_texts(array) else _other(f"{owner} of objects")
+            return _observe_strings(array, owner)
         held = array.dtype.name
         if dtype not in CARRIED:
             return _other(f"{owner} of {dtype}")
@@ -198,12 +193,11 @@ def observe_array(array, dtype):
     }
 
 
-def _holds_texts(array):
-    return array.dtype.kind != "O" or all(isinstance(x, (str, bytes)) for x in array.ravel())
-
-
-def _observe_strings(array):
-    raw = [_bytes_of(item) for item in array.ravel().tolist()]
+def _observe_strings(array, owner):
+    items = array.ravel().tolist()
+    if not all(isinstance(item, (str, bytes)) for item in items):
+        return _other(f"{owner} of objects")
+    raw = [x.encode("utf-8", "surrogateescape") if isinstance(x, str) else x for x in items]
     return {
         "kind": "tensor",
         "dtype": "string",
@@ -211,10 +205,6 @@ def _observe_strings(array):
         "data": [base64.b64encode(item).decode("ascii") for item in raw],
         "text": str(raw)[:TEXT_LENGTH],
     }
-
-
-def _bytes_of(item):
-    return item.encode("utf-8", "surrogateescape") if isinstance(item, str) else item
 
 
 def _short(array):
