@@ -126,6 +126,9 @@ LOGGED_ONCE = (
 )
 """Where TensorFlow notes what it logs once only: emptied, so that each cell is a first time."""
 
+OF_THE_PROCESS = ("retracing", "Object was never used")
+"""What TensorFlow logs for what ran before, or when garbage is collected: not of the cell."""
+
 
 class _Logs(logging.Handler):
     """What the framework's loggers say during one cell, bounded."""
@@ -139,8 +142,8 @@ class _Logs(logging.Handler):
 
     def emit(self, record):
         message = record.getMessage()
-        depends_on_others = "retracing" in message  # of what ran before
-        if not depends_on_others and len(self.messages) < self.MAX_MESSAGES:
+        told = not any(words in message for words in OF_THE_PROCESS)
+        if told and len(self.messages) < self.MAX_MESSAGES:
             self.messages.append(placeless(message)[:2000])
 
     def __enter__(self):
