@@ -17,6 +17,7 @@ from hypothesis import settings
 
 from conformance.cli import main
 from conformance.process import ESCAPED
+from tests.hostile.auditing import Auditor
 
 # The same examples on every machine, so that a red run is about the change that it tests;
 # `pytest --hypothesis-profile=search` looks for new ones.
@@ -40,6 +41,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("tensorflow"):
                 item.add_marker(pytest.mark.skip(reason="needs TensorFlow"))
+
+
+@pytest.fixture(scope="session")
+def auditor() -> Iterator[Auditor]:
+    """The one process in which all tests run programs beneath an audit hook."""
+    auditor = Auditor()
+    yield auditor
+    auditor.close()
 
 
 @pytest.fixture

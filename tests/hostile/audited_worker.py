@@ -2,7 +2,8 @@
 
     python tests/hostile/audited_worker.py tensorflow
 
-Requests and replies are lines of JSON on standard input and output. An audit hook counts what
+Requests and replies are lines of JSON on standard input and output. A request is that of a worker,
+or the text of a whole script that leaves its values in `observed`. An audit hook counts what
 happens beneath a case's frame: files, processes, sockets, loading of code, whoever does it there;
 and looks into frames, code objects and modules, where the case itself takes them. What AutoGraph
 does is excepted by name, and what a framework imports of its own the first time that it is used.
@@ -11,8 +12,10 @@ After the program ran, every value that it bound is searched for internals of th
 
 import builtins
 import contextlib
+import gc
 import io
 import json
+import linecache
 import os
 import sys
 import types
@@ -107,7 +110,7 @@ def internals_in(value, depth=4):
 
 
 def answer(target, request):
-    """Run one program, and tell what happened beneath it."""
+    """Run one program, and tell what it observed and what happened beneath it."""
     global watching
     from inside import execution
 
@@ -123,12 +126,35 @@ def answer(target, request):
     watching = True
     try:
         with contextlib.redirect_stdout(io.StringIO()):
-            reply = execution.run_cell(target, request)
+            if "script" in request:
+                reply = run_script(request, execution.Observer())
+            else:
+                reply = execution.run_cell(target, request)
     finally:
         watching = False
     internals = [internal for value in held for internal in internals_in(value)]
-    outcome = "raised" if reply["error"] else "answered"
-    return {"outcome": outcome, "events": found[:20], "internals": internals[:20]}
+    return {
+        "outcome": "raised" if reply["error"] else "answered",
+        "observations": reply["observations"],
+        "error": reply["error"],
+        "events": found[:20],
+        "internals": internals[:20],
+    }
+
+
+def run_script(request, observer):
+    """Run a script as if it were a file of a case's name, where AutoGraph finds its text."""
+    from inside.observation import observe_error
+
+    source, file = request["script"], f"<case {request['name']}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    namespace = {"__name__": "script"}
+    try:
+        exec(compile(source, file, "exec"), namespace)
+        observed = {name: observer.observe(v) for name, v in namespace["observed"].items()}
+    except Exception as error:
+        return {"observations": {}, "error": observe_error(error, "run", None)}
+    return {"observations": observed, "error": None}
 
 
 def main(name):
@@ -143,9 +169,11 @@ def main(name):
 
     assert execution.run_cell
     sys.addaudithook(hook)
-    for line in sys.stdin:
+    for number, line in enumerate(sys.stdin):
         replies.write(json.dumps(answer(target, json.loads(line))) + "\n")
         replies.flush()
+        if number == 0:  # what importing made is not looked through by each program's collections
+            gc.freeze()
 
 
 if __name__ == "__main__":
