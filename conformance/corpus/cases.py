@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 
 from conformance.corpus.language.case import Case
-from conformance.corpus.language.document import CaseFileError, Fault
+from conformance.corpus.language.document import read_all
 from conformance.corpus.language.loader import load_file
 from conformance.files import data_folder
 
@@ -23,16 +24,8 @@ def load_corpus(folder: Path | None = None) -> list[Case]:
 
 def load_files(files: Iterable[Path], root: Path | None = None) -> list[Case]:
     """The cases of these files; raises CaseFileError with the faults of all of them."""
-    cases: list[Case] = []
-    faults: list[Fault] = []
-    for file in files:
-        try:
-            cases += load_file(file, root or data_folder("cases"))
-        except CaseFileError as error:
-            faults += error.faults
-    if faults:
-        raise CaseFileError(faults)
-    return cases
+    folder = root or data_folder("cases")
+    return list(chain.from_iterable(read_all(files, lambda file: load_file(file, folder))))
 
 
 def expectation_hash(case: Case, mode: str) -> str:

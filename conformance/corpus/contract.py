@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from conformance.corpus.language.case import Case
-from conformance.corpus.language.document import CaseFileError, Faults, read_document
+from conformance.corpus.language.document import read_document
 from conformance.files import data_folder
 
 PREFIX = "contract/"
@@ -86,14 +86,12 @@ def _numbers(row: str, part: str) -> Iterator[tuple[str, str]]:
 def excuses(path: Path | None = None) -> dict[str, str]:
     """Why lines cannot be cases, by id; raises CaseFileError for what cannot be read."""
     root = read_document(path or data_folder("docs") / "not_cases.yaml", "docs/not_cases.yaml")
-    faults = Faults()
-    found = {id: faults.text(reason) for id, reason in faults.mapping(root).items()}
+    reasons = root.mapping()
+    found = {id: reason.text() for id, reason in reasons.items()}
     known = {line.id for line in contract_lines()}
-    for id, reason in faults.mapping(root).items():
-        if id not in known:
-            faults.add(reason, f"the contract has no line '{id}'")
-    if faults.found:
-        raise CaseFileError(faults.found)
+    for id in found.keys() - known:
+        reasons[id].fault(f"the contract has no line '{id}'")
+    root.finish()
     return found
 
 

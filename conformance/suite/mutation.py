@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.corpus.language.case import Place
-from conformance.corpus.language.document import CaseFileError, Fault, Faults, Node, read_document
+from conformance.corpus.language.document import CaseFileError, Fault, Node, read_all, read_document
 from conformance.targets.specification import Target
 from conformance.text import suggest
 
@@ -65,46 +65,40 @@ CONTROL = "control"
 
 def load_mutants(folder: Path = FOLDER) -> list[Mutant]:
     """Every mutant; raises CaseFileError with the faults of all files."""
-    mutants: list[Mutant] = []
-    faults = Faults()
-    for path in sorted(folder.glob("*.yaml")):
-        try:
-            root = read_document(path, f"mutants/{path.name}")
-        except CaseFileError as error:
-            faults.found += error.faults
-            continue
-        mutants.append(_mutant(path.stem, root, faults))
-    if faults.found:
-        raise CaseFileError(faults.found)
-    return mutants
+    return read_all(sorted(folder.glob("*.yaml")), _mutant)
 
 
-def _mutant(name: str, root: Node, faults: Faults) -> Mutant:
-    faults.keys(root, ("catalogue", "mistake", "edits"), required=("mistake", "edits"))
-    given = faults.mapping(root)
-    mistake = faults.line(given["mistake"]) if "mistake" in given else ""
-    edits = faults.items(given["edits"]) if "edits" in given else []
-    if not edits and "edits" in given:
-        faults.add(given["edits"], "expected at least one edit: this is the oracle itself")
-    catalogue = _catalogue(given["catalogue"], faults) if "catalogue" in given else 0
-    return Mutant(name, mistake, tuple(_edit(node, faults) for node in edits), root, catalogue)
+def _mutant(path: Path) -> Mutant:
+    root = read_document(path, f"mutants/{path.name}")
+    root.keys(("catalogue", "mistake", "edits"), required=("mistake", "edits"))
+    edits = root.read("edits", _edits) or ()
+    catalogue = root.read("catalogue", _catalogue) or 0
+    found = Mutant(path.stem, root.read("mistake", Node.line) or "", edits, root, catalogue)
+    root.finish()
+    return found
 
 
-def _catalogue(node: Node, faults: Faults) -> int:
+def _catalogue(node: Node) -> int:
     last = FAMILIES[-1][0]
     if type(node.value) is int and 1 <= node.value <= last:
         return node.value
-    faults.add(node, f"expected a number of the catalogue, 1 to {last}")
+    node.fault(f"expected a number of the catalogue, 1 to {last}")
     return 0
 
 
-def _edit(node: Node, faults: Faults) -> Edit:
-    faults.keys(node, ("file", "old", "new"), required=("file", "old", "new"))
-    given = faults.mapping(node)
+def _edits(node: Node) -> tuple[Edit, ...]:
+    if not node.items():
+        node.fault("expected at least one edit: this is the oracle itself")
+    return tuple(map(_edit, node.items()))
+
+
+def _edit(node: Node) -> Edit:
+    node.keys(("file", "old", "new"), required=("file", "old", "new"))
+    given = node.mapping()
     texts = {key: given[key].value for key in ("file", "old", "new") if key in given}
     for key, value in texts.items():
         if not isinstance(value, str) or (key != "new" and not value):
-            faults.add(given[key], f"expected text, got {given[key].kind}")
+            given[key].fault(f"expected text, got {given[key].kind}")
     file, old, new = (str(texts.get(key, "")) for key in ("file", "old", "new"))
     return Edit(file, old.rstrip("\n"), new.rstrip("\n"))
 

@@ -21,11 +21,10 @@ from conformance.closing import UsageError
 from conformance.corpus.language import case as language
 from conformance.corpus.language.case import MODES, Case, Expectation, ExpectedTensor, Nested
 from conformance.corpus.language.document import (
-    CaseFileError,
-    Faults,
     Node,
     core_scalar,
     parse_document,
+    read_all,
     read_document,
 )
 from conformance.corpus.language.expectations import AS_THE_ORACLE, parse_expectation
@@ -63,15 +62,8 @@ def read_departures(
 
 def read_folder(folder: Path, cases: Sequence[Case] | None = None) -> list[Departures]:
     """The lists of a folder, held against the corpus; raises CaseFileError with every fault."""
-    found, faults = [], []
-    for path in sorted(folder.glob("*.yaml")):
-        try:
-            found.append(read_departures(path, cases, f"{folder.name}/{path.name}"))
-        except CaseFileError as error:
-            faults += error.faults
-    if faults:
-        raise CaseFileError(faults)
-    return found
+    files = sorted(folder.glob("*.yaml"))
+    return read_all(files, lambda file: read_departures(file, cases, f"{folder.name}/{file.name}"))
 
 
 def lent(word: str, label: str, cases: Sequence[Case] | None = None) -> Departures:
@@ -98,57 +90,56 @@ def write_departures(path: Path, departures: Departures) -> None:
 
 
 def _departures(root: Node, cases: Sequence[Case] | None) -> Departures:
-    faults = Faults()
-    given = faults.mapping(root)
+    given = root.mapping()
     if OLD_FORM in given:
         again = f"gradconf run TARGET --baseline {root.place.file} --update-baseline"
         message = f"a baseline of the old form: move the file away and write it anew by {again}"
-        faults.add(given[OLD_FORM].name_place, message)
-        raise CaseFileError(faults.found)
-    faults.keys(root, KEYS, required=("introduction", "target", "departures"))
-    reader = _Reader(faults, None if cases is None else {case.id: case for case in cases})
-    entries = faults.mapping(given["departures"]) if "departures" in given else {}
+        root.fault(message, given[OLD_FORM].name_place)
+        root.finish()
+    root.keys(KEYS, required=("introduction", "target", "departures"))
+    reader = _Reader(None if cases is None else {case.id: case for case in cases})
     found = Departures(
-        faults.line(given["target"]) if "target" in given else "",
-        tuple(reader.entry(name, node) for name, node in entries.items()),
-        faults.text(given["introduction"]) if "introduction" in given else "",
-        reader.lines(given, "lacks"),
-        frozenset(reader.asked(given)),
+        root.read("target", Node.line) or "",
+        root.read("departures", reader.entries) or (),
+        root.read("introduction", Node.text) or "",
+        root.read("lacks", _lines) or (),
+        frozenset(root.read("asked", _asked) or ()),
         root.place.file,
     )
-    if faults.found:
-        raise CaseFileError(faults.found)
+    root.finish()
     return found
+
+
+def _lines(node: Node) -> tuple[str, ...]:
+    return tuple(map(Node.line, node.items()))
+
+
+def _asked(node: Node) -> tuple[str, ...]:
+    topics = node.mapping().items()
+    return tuple(f"{topic}/{name}" for topic, names in topics for name in _lines(names))
 
 
 class _Reader:
     """Reads entries, and holds them against the corpus where it is known."""
 
-    def __init__(self, faults: Faults, corpus: Mapping[str, Case] | None) -> None:
-        self.faults = faults
+    def __init__(self, corpus: Mapping[str, Case] | None) -> None:
         self.corpus = corpus
 
-    def lines(self, given: Mapping[str, Node], key: str) -> tuple[str, ...]:
-        items = self.faults.items(given[key]) if key in given else []
-        return tuple(map(self.faults.line, items))
-
-    def asked(self, given: Mapping[str, Node]) -> Iterator[str]:
-        topics = self.faults.mapping(given["asked"]) if "asked" in given else {}
-        for topic in topics:
-            yield from (f"{topic}/{name}" for name in self.lines(topics, topic))
+    def entries(self, node: Node) -> tuple[Departure, ...]:
+        return tuple(self.entry(name, entry) for name, entry in node.mapping().items())
 
     def entry(self, name: str, node: Node) -> Departure:
         keys = ("cases", "modes", "answer", "ends", *TEXTS)
-        self.faults.keys(node, keys, required=("cases", "modes", "kind"))
-        given = self.faults.mapping(node)
-        texts = {key: self.faults.text(given[key]).strip() for key in TEXTS if key in given}
+        node.keys(keys, required=("cases", "modes", "kind"))
+        given = node.mapping()
+        texts = {key: given[key].text().strip() for key in TEXTS if key in given}
         undefined = "answer" in given and given["answer"].value == "undefined"
-        answer = {} if undefined or "answer" not in given else self.answer(given["answer"])
-        ends = self.end(given["ends"]) if "ends" in given else ""
+        answer = {} if undefined else node.read("answer", _answer) or {}
+        ends = node.read("ends", _end) or ""
         departure = Departure(
             name=name,
-            cases=self.lines(given, "cases"),
-            modes=self.lines(given, "modes"),
+            cases=node.read("cases", _lines) or (),
+            modes=node.read("modes", _lines) or (),
             kind=cast("Kind", texts.pop("kind", "")),
             place=node.place,
             answer=answer if isinstance(ends, str) else {**answer, ENDING: ends},
@@ -157,32 +148,10 @@ class _Reader:
             **texts,
         )
         for key, message in _faults(departure, given):
-            self.faults.add(given.get(key, node), message)
+            given.get(key, node).fault(message)
         for message in self.strange(departure):
-            self.faults.add(node.name_place, message)
+            node.fault(message, node.name_place)
         return departure
-
-    def answer(self, node: Node) -> dict[str, Expectation]:
-        given = self.faults.mapping(node)
-        return {
-            name: parse_expectation(item, {}, self.faults, departure=True)
-            for name, item in given.items()
-        }
-
-    def end(self, node: Node) -> str | Expectation:
-        """`timeout`, `crash`, `crash SIGSEGV`, `exit 3`, or the error that ended the program."""
-        if node.value in ("timeout", "crash"):
-            return str(node.value)
-        given = self.faults.mapping(node)
-        if "raised" in given:
-            return parse_expectation(node, {}, self.faults, departure=True)
-        if set(given) == {"crash"}:
-            return f"crash {self.faults.line(given['crash'])}"
-        if set(given) == {"exit"} and isinstance(given["exit"].value, int):
-            return f"exit {given['exit'].value}"
-        forms = "timeout, {crash: SIGSEGV}, {exit: 3}, or {raised: ..., message: ...}"
-        self.faults.add(node, f"ends is {forms}")
-        return ""
 
     def strange(self, departure: Departure) -> Iterator[str]:
         """What the corpus does not know."""
@@ -197,6 +166,27 @@ class _Reader:
             for case_id in ids:
                 for name in sorted(names - set(self.corpus[case_id].observed)):
                     yield f"{case_id} does not observe '{name}'"
+
+
+def _answer(node: Node) -> dict[str, Expectation]:
+    return {
+        name: parse_expectation(item, {}, departure=True) for name, item in node.mapping().items()
+    }
+
+
+def _end(node: Node) -> str | Expectation:
+    """`timeout`, `crash`, `crash SIGSEGV`, `exit 3`, or the error that ended the program."""
+    if node.value in ("timeout", "crash"):
+        return str(node.value)
+    given = node.mapping()
+    if "raised" in given:
+        return parse_expectation(node, {}, departure=True)
+    if set(given) == {"crash"}:
+        return f"crash {given['crash'].line()}"
+    if set(given) == {"exit"} and isinstance(given["exit"].value, int):
+        return f"exit {given['exit'].value}"
+    node.fault("ends is timeout, {crash: SIGSEGV}, {exit: 3}, or {raised: ..., message: ...}")
+    return ""
 
 
 def _faults(departure: Departure, given: Mapping[str, Node]) -> Iterator[tuple[str, str]]:

@@ -14,17 +14,15 @@ from conformance.corpus.language.case import (
     ExpectedSeen,
     ExpectedTensor,
 )
-from conformance.corpus.language.document import CaseFileError, Faults, parse_document
+from conformance.corpus.language.document import CaseFileError, parse_document
 from conformance.corpus.language.expectations import parse_expectation
 from conformance.corpus.language.literals import DTYPES, WIRE
 
 
 def parsed(given: object, *, departure: bool = True) -> Expectation:
-    faults = Faults()
     node = parse_document(yaml.safe_dump(given), "known.yaml")
-    found = parse_expectation(node, {}, faults, departure=departure)
-    if faults.found:
-        raise CaseFileError(faults.found)
+    found = parse_expectation(node, {}, departure=departure)
+    node.finish()
     return found
 
 

@@ -281,6 +281,12 @@ def test_a_program(program: str, message: str) -> None:
 OPTIONS = "tf.autograph.experimental.set_loop_options"
 
 
+def test_a_sum_of_many_terms_is_refused_and_not_recursed_into() -> None:
+    found = faults_of(entry(run=f"|\n      g = x{' + x' * 1900}"))
+    assert found
+    assert all(fault.message == "nested deeper than 40 levels" for fault in found)
+
+
 def test_a_while_has_a_bound_that_is_small() -> None:
     loop = "g = x\nwhile g < 2.0:\n    {}(maximum_iterations={})\n    g = g * x"
     program = loop.format(OPTIONS, "«5000").replace("\n", "\n      ")

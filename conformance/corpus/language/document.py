@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import yaml
 
@@ -21,6 +21,7 @@ MAX_WORK = 1_000_000
 MAX_SHOWN = 60
 
 YamlValue: TypeAlias = "dict[str, Node] | list[Node] | str | int | float | bool | None"
+Read = TypeVar("Read")
 KINDS = {dict: "a mapping", list: "a list", str: "text", bool: "a boolean"}
 KINDS |= {int: "an integer", float: "a number", type(None): "null"}
 
@@ -54,9 +55,30 @@ class Hole:
     written_end: int
 
 
+class Faults:
+    """The faults of one reading, collected so that a reader reports them all at once.
+
+    It also keeps the account of the reading's work: a small file can ask for a lot of it.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[Fault] = []
+        self.spent = 0
+
+    def add(self, place: Place, message: str) -> None:
+        """Note that `message` is wrong at `place`; raises CaseFileError beyond 100 faults."""
+        fault = Fault(place, message)
+        if fault in self.found:  # the same entry filled with another combination
+            return
+        self.found.append(fault)
+        if len(self.found) >= MAX_FAULTS:
+            self.found.append(Fault(place, f"{MAX_FAULTS} faults: reading stops here"))
+            raise CaseFileError(self.found)
+
+
 @dataclass(frozen=True)
 class Node:
-    """A YAML value and its place.
+    """A YAML value, its place, and the faults of the reading that it belongs to.
 
     A text's own characters begin at `text_line`, `text_column`; `text_line` is 0 where its lines
     are not the file's (a folded or an escaped text). `key` is the place of the key that it stands
@@ -65,9 +87,10 @@ class Node:
 
     value: YamlValue
     place: Place
+    faults: Faults = field(default_factory=Faults, repr=False, compare=False)
+    key: Place | None = None
     text_line: int = 0
     text_column: int = 0
-    key: Place | None = None
     written: str = ""
     holes: tuple[Hole, ...] = ()
 
@@ -100,83 +123,93 @@ class Node:
         before = self.written[:offset]
         return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1)
 
+    def fault(self, message: str, place: Place | None = None) -> None:
+        """Note that `message` is wrong here, or at `place`; raises as Faults.add does."""
+        self.faults.add(place or self.place, message)
 
-class Faults:
-    """The faults of one reading, collected so that a reader reports them all at once.
-
-    It also keeps the account of the reading's work: a small file can ask for a lot of it.
-    """
-
-    def __init__(self) -> None:
-        self.found: list[Fault] = []
-        self.spent = 0
-
-    def add(self, where: Node | Place, message: str) -> None:
-        """Note that `message` is wrong at `where`; raises CaseFileError beyond 100 faults."""
-        fault = Fault(where.place if isinstance(where, Node) else where, message)
-        if fault in self.found:  # the same entry filled with another combination
-            return
-        self.found.append(fault)
-        if len(self.found) >= MAX_FAULTS:
-            self.found.append(Fault(fault.place, f"{MAX_FAULTS} faults: reading stops here"))
-            raise CaseFileError(self.found)
-
-    def spend(self, where: Node, amount: int) -> None:
+    def spend(self, amount: int) -> None:
         """Account for work; raises CaseFileError where a file asks for too much of it."""
-        self.spent += amount
-        if self.spent > MAX_WORK:
+        self.faults.spent += amount
+        if self.faults.spent > MAX_WORK:
             message = "the file's combinations and draws come to more than can be read: split it"
-            raise CaseFileError([*self.found, Fault(where.place, message)])
+            raise CaseFileError([*self.faults.found, Fault(self.place, message)])
 
-    def mapping(self, node: Node) -> dict[str, Node]:
-        """The node's mapping; a fault and an empty one where it is something else."""
-        if isinstance(node.value, dict):
-            return node.value
-        self.add(node, f"expected a mapping, got {node.kind}")
+    def finish(self) -> None:
+        """End the reading; raises CaseFileError with every fault, in the order of the file."""
+        if found := self.faults.found:
+            raise CaseFileError(sorted(found, key=lambda f: (f.place.line, f.place.column)))
+
+    # What the node holds: each notes a fault, and gives something harmless, for another kind.
+
+    def mapping(self) -> dict[str, Node]:
+        """The mapping; an empty one where it is something else."""
+        if isinstance(self.value, dict):
+            return self.value
+        self.fault(f"expected a mapping, got {self.kind}")
         return {}
 
-    def items(self, node: Node) -> list[Node]:
-        """The node's list; a fault and an empty one where it is something else."""
-        if isinstance(node.value, list):
-            return node.value
-        self.add(node, f"expected a list, got {node.kind}")
+    def items(self) -> list[Node]:
+        """The list; an empty one where it is something else."""
+        if isinstance(self.value, list):
+            return self.value
+        self.fault(f"expected a list, got {self.kind}")
         return []
 
-    def text(self, node: Node) -> str:
-        """The node's text; a fault and "" where it is something else or empty."""
-        if isinstance(node.value, str) and node.value.strip():
-            return node.value
-        self.add(node, f"expected text, got {'nothing' if node.value == '' else node.kind}")
+    def text(self) -> str:
+        """The text; "" where it is something else or empty."""
+        if isinstance(self.value, str) and self.value.strip():
+            return self.value
+        self.fault(f"expected text, got {'nothing' if self.value == '' else self.kind}")
         return ""
 
-    def line(self, node: Node) -> str:
-        """The node's text without the white space around it.
+    def line(self) -> str:
+        """The text without the white space around it.
 
         A fault where it has a line break, or a character that a terminal would obey or not show.
         """
-        text = self.text(node).strip()
+        text = self.text().strip()
         if "\n" in text:
-            self.add(node, "expected text of one line")
+            self.fault("expected text of one line")
         elif not text.isprintable():
             found = next(character for character in text if not character.isprintable())
-            self.add(node, f"the character {found!r} cannot be shown: leave it out")
+            self.fault(f"the character {found!r} cannot be shown: leave it out")
         return text
 
-    def flag(self, node: Node) -> bool:
-        """The node's boolean; a fault and False where it is something else."""
-        if not isinstance(node.value, bool):
-            self.add(node, f"expected true or false, got {node.kind}")
-        return node.value is True
+    def flag(self) -> bool:
+        """The boolean; False where it is something else."""
+        if not isinstance(self.value, bool):
+            self.fault(f"expected true or false, got {self.kind}")
+        return self.value is True
 
-    def keys(self, node: Node, known: tuple[str, ...], required: tuple[str, ...] = ()) -> None:
+    def keys(self, known: Sequence[str], required: Sequence[str] = ()) -> None:
         """Refuse keys outside `known` and the absence of those `required`."""
-        mapping = self.mapping(node)
+        mapping = self.mapping()
         for key, child in mapping.items():
             if key not in known:
-                self.add(child.name_place, f"unknown key '{shortened(key)}'{suggest(key, known)}")
+                message = f"unknown key '{shortened(key)}'{suggest(key, known)}"
+                self.fault(message, child.name_place)
         missing = [key for key in required if key not in mapping]
-        if missing and isinstance(node.value, dict):
-            self.add(node.name_place, f"missing {', '.join(missing)}")
+        if missing and isinstance(self.value, dict):
+            self.fault(f"missing {', '.join(missing)}", self.name_place)
+
+    def read(self, key: str, read: Callable[[Node], Read]) -> Read | None:
+        """What `read` makes of the value under a key; None where there is no such key."""
+        child = self.value.get(key) if isinstance(self.value, dict) else None
+        return None if child is None else read(child)
+
+
+def read_all(files: Iterable[Path], read: Callable[[Path], Read]) -> list[Read]:
+    """What `read` makes of each file; raises CaseFileError with the faults of all of them."""
+    found: list[Read] = []
+    faults: list[Fault] = []
+    for file in files:
+        try:
+            found.append(read(file))
+        except CaseFileError as error:
+            faults += error.faults
+    if faults:
+        raise CaseFileError(faults)
+    return found
 
 
 def shortened(text: str) -> str:
@@ -244,6 +277,7 @@ class _Builder:
         self.lines = text.splitlines()
         self.events: Iterator[Any] = iter(yaml.parse(text, Loader=_LOADER))
         self.nodes = 0
+        self.faults = Faults()
 
     def document(self) -> Node:
         next(self.events)  # the start of the stream
@@ -277,8 +311,8 @@ class _Builder:
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event, place, key)
         if isinstance(event, yaml.SequenceStartEvent):
-            return Node(list(self._items(path, depth)), place, key=key)
-        return Node(self._pairs(path, depth), place, key=key)
+            return Node(list(self._items(path, depth)), place, self.faults, key)
+        return Node(self._pairs(path, depth), place, self.faults, key)
 
     def _items(self, path: str, depth: int) -> Iterator[Node]:
         index = 0
@@ -301,15 +335,15 @@ class _Builder:
         return pairs
 
     def _scalar(self, event: Any, place: Place, key: Place | None) -> Node:
+        value = event.value if event.style else core_scalar(event.value)
+        line, column = place.line, place.column
         if event.style == "|":
-            column = self._indentation(place.line, event.value) + 1
-            return Node(event.value, place, place.line + 1, column, key)
-        if event.start_mark.line != event.end_mark.line or "\n" in event.value:
-            value = event.value if event.style else core_scalar(event.value)
-            return Node(value, place, key=key)
-        if event.style:
-            return Node(event.value, place, place.line, place.column + 1, key)
-        return Node(core_scalar(event.value), place, place.line, place.column, key)
+            line, column = line + 1, self._indentation(line, event.value) + 1
+        elif event.start_mark.line != event.end_mark.line or "\n" in event.value:
+            line, column = 0, 0
+        elif event.style:
+            column += 1
+        return Node(value, place, self.faults, key, line, column)
 
     def _indentation(self, header_line: int, text: str) -> int:
         """How far a block text is indented in the file beyond what the text itself holds."""

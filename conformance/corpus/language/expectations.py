@@ -22,7 +22,7 @@ from conformance.corpus.language.case import (
     Input,
     Nested,
 )
-from conformance.corpus.language.document import Faults, Node, shortened
+from conformance.corpus.language.document import Node, shortened
 from conformance.corpus.language.formula import evaluate_formula
 from conformance.corpus.language.literals import (
     DTYPES,
@@ -38,27 +38,26 @@ from conformance.corpus.language.literals import (
 from conformance.text import suggest
 
 Inputs: TypeAlias = Mapping[str, Input]
-Given: TypeAlias = Mapping[str, Node]
-Form: TypeAlias = "tuple[tuple[str, ...], Callable[[_Reader, Given], Expectation]]"
+Form: TypeAlias = "tuple[tuple[str, ...], Callable[[_Reader, Node, Node], Expectation]]"
 AS_THE_ORACLE = "oracle"
 WITHIN = ("exact", "element")
 MAX_WITHIN = 1e-3
-NO_VALUES = {ExpectedError: "error", ExpectedRaised: "raised", ExpectedCalls: "calls"}
+NO_VALUES: dict[type, str] = {
+    ExpectedError: "error",
+    ExpectedRaised: "raised",
+    ExpectedCalls: "calls",
+}
 SLICES_KEYS = ("indices", "values", "dense_shape")
 
 
-def parse_expectation(
-    node: Node, inputs: Inputs, faults: Faults, *, departure: bool = False
-) -> Expectation:
+def parse_expectation(node: Node, inputs: Inputs, *, departure: bool = False) -> Expectation:
     """One expectation; a fault (and a harmless expectation) for what is none.
 
     A `departure` records what a target really answers: it may also have the forms `raised` (class
     and whole message of an exception), `data` (a large tensor's raw elements), `python` (a Python
     scalar of a type) and `seen` (the text of what has no other form).
     """
-    return _Reader(inputs, faults, EXPECTATION_FORMS | (DEPARTURE_FORMS if departure else {})).read(
-        node
-    )
+    return _Reader(inputs, EXPECTATION_FORMS | (DEPARTURE_FORMS if departure else {})).read(node)
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,6 @@ class _Reader:
     """Reads expectations over these inputs, in these forms."""
 
     inputs: Inputs
-    faults: Faults
     forms: Mapping[str, Form]
 
     def read(self, node: Node) -> Expectation:
@@ -74,141 +72,132 @@ class _Reader:
             return ExpectedNone()
         if node.value == AS_THE_ORACLE:
             if "seen" in self.forms:
-                self.faults.add(node, "oracle is no answer: write what the target gives")
+                node.fault("oracle is no answer: write what the target gives")
             return ExpectedOracle()
         if not isinstance(node.value, dict):
             return ExpectedTensor(self.number(node, None))
         found = [form for form in self.forms if form in node.value]
         if len(found) != 1:
-            self.faults.add(
-                node,
-                "an expectation is a tensor, null, oracle, or has exactly one of: "
-                f"{', '.join(self.forms)}; got {shortened(', '.join(node.value)) or 'nothing'}",
-            )
+            got = shortened(", ".join(node.value)) or "nothing"
+            rule = "an expectation is a tensor, null, oracle, or has exactly one of"
+            node.fault(f"{rule}: {', '.join(self.forms)}; got {got}")
             return ExpectedNone()
         keys, parse = self.forms[found[0]]
-        self.faults.keys(node, keys)
-        return parse(self, node.value)
+        node.keys(keys)
+        return parse(self, node, node.value[found[0]])
 
     def number(self, node: Node, dtype: str | None) -> Nested:
         if dtype is None and _has_complex(node):
             dtype = "complex128"
-        value = parse_nested(node, dtype, self.faults)
+        value = parse_nested(node, dtype)
         if dtype is None and any(isinstance(leaf, str) for leaf in leaves(value)):
             shown = shortened(repr(node.value)) if isinstance(node.value, str) else "text"
-            self.faults.add(node, f"{shown} is no number: text is {{value: ..., dtype: string}}")
+            node.fault(f"{shown} is no number: text is {{value: ..., dtype: string}}")
         return value
 
-    def tensor(self, given: Given) -> Expectation:
-        dtype = parse_dtype(given["dtype"], self.faults) if "dtype" in given else None
-        shape = parse_shape(given["shape"], self.faults) if "shape" in given else None
-        if "formula" in given:
-            value = evaluate_formula(given["formula"], self.inputs, self.faults)
+    # A reader of each form: of the whole expectation, and of what stands under the form's key.
+
+    def tensor(self, node: Node, given: Node) -> Expectation:
+        dtype = node.read("dtype", parse_dtype)
+        shape = node.read("shape", parse_shape)
+        if "formula" in node.mapping():
+            value = evaluate_formula(given, self.inputs)
         else:
-            value = self.number(given["value"], dtype)
+            value = self.number(given, dtype)
         if shape is not None and not _has_shape(value, shape):
             had = list(shape_of(value) or ())
             message = f"shape {list(shape)} contradicts the value's, {had}"
-            self.faults.add(given["shape"], message)
-        return ExpectedTensor(value, dtype, shape, _within(given.get("within"), self.faults))
+            node.mapping()["shape"].fault(message)
+        return ExpectedTensor(value, dtype, shape, node.read("within", _within))
 
-    def data(self, given: Given) -> Expectation:
-        missing = [key for key in ("dtype", "shape") if key not in given]
+    def data(self, node: Node, given: Node) -> Expectation:
+        missing = [key for key in ("dtype", "shape") if key not in node.mapping()]
         if missing:
-            self.faults.add(given["data"], f"missing {' and '.join(missing)} beside data")
+            given.fault(f"missing {' and '.join(missing)} beside data")
+        dtype, shape = node.read("dtype", parse_dtype) or "", node.read("shape", parse_shape) or ()
+        if missing or dtype not in DTYPES:
             return ExpectedTensor(0.0)
-        dtype = parse_dtype(given["dtype"], self.faults)
-        shape = parse_shape(given["shape"], self.faults)
-        known = dtype in DTYPES
-        value = parse_data(given["data"], dtype, shape, self.faults) if known else 0.0
-        return ExpectedTensor(value, dtype, shape)
+        return ExpectedTensor(parse_data(given, dtype, shape), dtype, shape)
 
-    def structure(self, given: Given) -> Expectation:
-        if "dict" in given:
-            named = self.faults.mapping(given["dict"])
+    def structure(self, node: Node, given: Node) -> Expectation:
+        if "dict" in node.mapping():
+            named = given.mapping()
             return ExpectedStructure("dict", tuple(map(self.part, named.values())), tuple(named))
-        kind: Literal["list", "tuple"] = "list" if "list" in given else "tuple"
-        return ExpectedStructure(kind, tuple(map(self.part, self.faults.items(given[kind]))))
+        kind: Literal["list", "tuple"] = "list" if "list" in node.mapping() else "tuple"
+        return ExpectedStructure(kind, tuple(map(self.part, given.items())))
 
     def part(self, node: Node) -> Expectation:
         """An expectation inside a structure: a value, for an error or a count is a name's own."""
         found = self.read(node)
-        for kind, form in NO_VALUES.items():
-            if isinstance(found, kind):
-                self.faults.add(
-                    node, f"{form} has no place inside a structure: expect it of a name"
-                )
+        if form := NO_VALUES.get(type(found)):
+            node.fault(f"{form} has no place inside a structure: expect it of a name")
         return found
 
-    def slices(self, given: Given) -> Expectation:
-        inner = given["indexed_slices"]
-        self.faults.keys(inner, SLICES_KEYS, required=("indices", "values"))
-        parts = self.faults.mapping(inner)
-        if "indices" not in parts or "values" not in parts:
-            return ExpectedNone()
-        shape = parse_shape(parts["dense_shape"], self.faults) if "dense_shape" in parts else None
-        values, indices = self.tensor_part(parts["values"]), self.tensor_part(parts["indices"])
+    def slices(self, node: Node, given: Node) -> Expectation:
+        given.keys(SLICES_KEYS, required=SLICES_KEYS[:2])
+        shape = given.read("dense_shape", parse_shape)
+        values = given.read("values", self.tensor_part) or ExpectedTensor(0.0)
+        indices = given.read("indices", self.tensor_part) or ExpectedTensor(0.0)
         return ExpectedSlices(values, indices, shape)
 
     def tensor_part(self, node: Node) -> ExpectedTensor:
         found = self.read(node)
         if isinstance(found, ExpectedTensor):
             return found
-        self.faults.add(node, "the parts of indexed_slices are tensors")
+        node.fault("the parts of indexed_slices are tensors")
         return ExpectedTensor(0.0)
 
-    def class_name(self, node: Node) -> str:
-        name = self.faults.line(node)
-        if name and not name.isidentifier():
-            self.faults.add(node, f"'{shortened(name)}' is no class name, such as ValueError")
-        return name
+    def error(self, node: Node, given: Node) -> Expectation:
+        message, at = node.read("message", Node.line) or "", node.read("at", Node.line)
+        return ExpectedError(_class_name(given), message, at)
 
-    def error(self, given: Given) -> Expectation:
-        texts = {key: self.faults.line(node) for key, node in given.items() if key != "error"}
-        name = self.class_name(given["error"])
-        return ExpectedError(name, texts.get("message", ""), texts.get("at"))
+    def raised(self, node: Node, given: Node) -> Expectation:
+        message = node.mapping().get("message", given)
+        if message is given or not isinstance(message.value, str):
+            message.fault("raised has a message: its whole text")
+        return ExpectedRaised(_class_name(given), str(message.value))
 
-    def raised(self, given: Given) -> Expectation:
-        message = given.get("message")
-        if message is None or not isinstance(message.value, str):
-            self.faults.add(message or given["raised"], "raised has a message: its whole text")
-        return ExpectedRaised(self.class_name(given["raised"]), str(message and message.value))
-
-    def python(self, given: Given) -> Expectation:
+    def python(self, node: Node, given: Node) -> Expectation:
         types = {name.removeprefix("Python "): name for name in PYTHON_TYPES}
-        kind = self.faults.line(given["type"]) if "type" in given else "float"
+        kind = node.read("type", Node.line)
+        kind = "float" if kind is None else kind
         if kind not in types:
-            self.faults.add(given["type"], f"no type '{shortened(kind)}'{suggest(kind, types)}")
+            message = f"no type '{shortened(kind)}'{suggest(kind, types)}"
+            node.mapping()["type"].fault(message)
             return ExpectedTensor(0.0)
         dtype = None if kind == "int" else PYTHON_TYPES[types[kind]]
-        return ExpectedTensor(self.number(given["python"], dtype), types[kind], ())
+        return ExpectedTensor(self.number(given, dtype), types[kind], ())
 
-    def seen(self, given: Given) -> Expectation:
-        return ExpectedSeen(self.faults.line(given["seen"]))
+    def seen(self, node: Node, given: Node) -> Expectation:
+        return ExpectedSeen(given.line())
 
-    def calls(self, given: Given) -> Expectation:
-        count = given["calls"].value
+    def calls(self, node: Node, given: Node) -> Expectation:
+        count = given.value
         if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
             return ExpectedCalls(count)
-        self.faults.add(given["calls"], f"calls is a count, got {given['calls'].kind}")
+        given.fault(f"calls is a count, got {given.kind}")
         return ExpectedCalls(0)
 
-    def watched(self, given: Given) -> Expectation:
-        names = self.faults.items(given["watched"])
-        return ExpectedWatched(tuple(self.faults.line(name) for name in names))
+    def watched(self, node: Node, given: Node) -> Expectation:
+        return ExpectedWatched(tuple(map(Node.line, given.items())))
 
-    def any_of(self, given: Given) -> Expectation:
-        options = tuple(map(self.read, self.faults.items(given["any_of"])))
+    def any_of(self, node: Node, given: Node) -> Expectation:
+        options = tuple(map(self.read, given.items()))
         if len(options) < 2:
-            self.faults.add(given["any_of"], "any_of needs two answers at least")
+            given.fault("any_of needs two answers at least")
             return ExpectedNone()
         if any(isinstance(option, ExpectedAnyOf | ExpectedOracle) for option in options):
-            message = "any_of lists answers: oracle and any_of have no place in it"
-            self.faults.add(given["any_of"], message)
+            given.fault("any_of lists answers: oracle and any_of have no place in it")
         if len({isinstance(option, ExpectedCalls) for option in options}) > 1:
-            message = "any_of of calls and of values: a count is no value"
-            self.faults.add(given["any_of"], message)
+            given.fault("any_of of calls and of values: a count is no value")
         return ExpectedAnyOf(options)
+
+
+def _class_name(node: Node) -> str:
+    name = node.line()
+    if name and not name.isidentifier():
+        node.fault(f"'{shortened(name)}' is no class name, such as ValueError")
+    return name
 
 
 def _has_complex(node: Node) -> bool:
@@ -222,12 +211,12 @@ def _has_shape(value: Nested, shape: tuple[int, ...]) -> bool:
     return shape_of(value) in (shape, None) or (not leaves(value) and 0 in shape)
 
 
-def _within(node: Node | None, faults: Faults) -> str | float | None:
-    if node is None or node.value in WITHIN:
-        return None if node is None else str(node.value)
+def _within(node: Node) -> str | float | None:
+    if node.value in WITHIN:
+        return str(node.value)
     if isinstance(node.value, float) and 0.0 < node.value < MAX_WITHIN:
         return node.value
-    faults.add(node, f"within is exact, element, or a relative error below {MAX_WITHIN}")
+    node.fault(f"within is exact, element, or a relative error below {MAX_WITHIN}")
     return None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from conformance.corpus.language.case import Input, Nested
-from conformance.corpus.language.document import Faults, Node, shortened
+from conformance.corpus.language.document import Node, shortened
 from conformance.corpus.language.literals import FLOATS, INTEGERS, leaves, shape_of
 from conformance.text import suggest
 
@@ -47,13 +47,13 @@ class FormulaError(Exception):
     """A formula that cannot be evaluated, and why."""
 
 
-def evaluate_formula(node: Node, inputs: Mapping[str, Input], faults: Faults) -> Nested:
+def evaluate_formula(node: Node, inputs: Mapping[str, Input]) -> Nested:
     """The value of a formula over the inputs' values (each rounded to its dtype first).
 
     Inputs of one shape are combined element by element; scalars are repeated.
     """
     number = isinstance(node.value, int | float) and not isinstance(node.value, bool)
-    text = (repr(node.value) if number else faults.text(node)).strip()
+    text = (repr(node.value) if number else node.text()).strip()
     if not text:
         return 0.0
     try:
@@ -62,13 +62,13 @@ def evaluate_formula(node: Node, inputs: Mapping[str, Input], faults: Faults) ->
         values = {name: _rounded(i.value, i.dtype) for name, i in inputs.items() if name in used}
         if len({shape_of(value) for value in values.values()} - {()}) > 1:
             raise FormulaError("inputs of different shapes")
-        faults.spend(node, _cost(tree, values))
+        node.spend(_cost(tree, values))
         return _evaluate(tree.body, values, [*inputs])
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = getattr(error, "msg", None) or error
     except (FormulaError, ZeroDivisionError, OverflowError) as error:
         why = error
-    faults.add(node, f"the formula '{shortened(text)}' cannot be evaluated: {why}")
+    node.fault(f"the formula '{shortened(text)}' cannot be evaluated: {why}")
     return 0.0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from conformance.corpus.language.case import Input, Nested
-from conformance.corpus.language.document import Faults, Node
+from conformance.corpus.language.document import Node
 from conformance.corpus.language.literals import (
     FLOATS,
     MAX_ELEMENTS,
@@ -28,82 +28,83 @@ DECIMALS = 1000
 """A draw has three decimals: ranges that are narrower than ten of them hold nothing."""
 
 
-def parse_input(name: str, node: Node, faults: Faults) -> Input:
+def parse_input(name: str, node: Node) -> Input:
     """One input: a literal (a float32 constant), {constant}, {variable} or {draw}."""
     given = node.value
     if not isinstance(given, dict):
-        return Input(name, "constant", _bare(node, faults), "float32")
+        return Input(name, "constant", _bare(node), "float32")
     form = next((form for form in ("draw", "constant", "variable") if form in given), None)
     if form is None:
-        faults.add(node, f"an input is a number, a list, or has one of: {', '.join(INPUT_FORMS)}")
+        node.fault(f"an input is a number, a list, or has one of: {', '.join(INPUT_FORMS)}")
         return Input(name, "constant", 0.0, "float32")
-    faults.keys(node, INPUT_FORMS[form])
-    dtype = parse_dtype(given["dtype"], faults) if "dtype" in given else "float32"
+    node.keys(INPUT_FORMS[form])
+    dtype = node.read("dtype", parse_dtype)
+    dtype = "float32" if dtype is None else dtype
+    trainable = node.read("trainable", Node.flag) is not False
     variable = form == "variable"
-    trainable = "trainable" not in given or faults.flag(given["trainable"])
     if form == "draw":
-        value = _draw(name, node, dtype, faults)
-        variable = "variable" in given and faults.flag(given["variable"])
+        value = _draw(name, node, dtype)
+        variable = bool(node.read("variable", Node.flag))
         if not variable and not trainable:
             message = "only a variable is trainable or not: add variable: true"
-            faults.add(given["trainable"], message)
+            given["trainable"].fault(message)
     elif "dtype" in given:
-        value = parse_nested(given[form], dtype, faults)
+        value = parse_nested(given[form], dtype)
     else:
-        value = _bare(given[form], faults)
+        value = _bare(given[form])
     return Input(name, "variable" if variable else "constant", value, dtype, trainable)
 
 
-def _bare(node: Node, faults: Faults) -> Nested:
-    value = parse_nested(node, None, faults)
+def _bare(node: Node) -> Nested:
+    value = parse_nested(node, None)
     kinds = {type(leaf) for leaf in leaves(value)}
     if kinds - {float}:
         found = "a bare integer" if int in kinds else "neither a float nor a list of floats"
-        faults.add(
-            node,
-            f"{found}: write 3.0 for a float32, or name the dtype ({{constant: 3, dtype: int32}})",
-        )
+        remedy = "write 3.0 for a float32, or name the dtype ({constant: 3, dtype: int32})"
+        node.fault(f"{found}: {remedy}")
         return 0.0
     if not all(fits(leaf, "float32") for leaf in leaves(value)):
-        faults.add(node, "beyond the range of float32: name another dtype, or write .inf")
+        node.fault("beyond the range of float32: name another dtype, or write .inf")
         return 0.0
     return value
 
 
-def _draw(name: str, node: Node, dtype: str, faults: Faults) -> Nested:
-    given = faults.mapping(node)
+def _draw(name: str, node: Node, dtype: str) -> Nested:
+    given = node.mapping()
     if dtype and dtype not in FLOATS:
-        faults.add(given["dtype"], f"a draw is of floats, not of {dtype}")
-    shape = parse_shape(given["draw"], faults)
+        given["dtype"].fault(f"a draw is of floats, not of {dtype}")
+    shape = parse_shape(given["draw"])
     elements = math.prod(max(size, 1) for size in shape)
     if elements > MAX_ELEMENTS:
-        faults.add(given["draw"], f"more than {MAX_ELEMENTS:,} elements")
+        given["draw"].fault(f"more than {MAX_ELEMENTS:,} elements")
         return 0.0
-    faults.spend(given["draw"], elements)
-    seed = given["seed"].value if "seed" in given else 0
-    if type(seed) is not int:
-        faults.add(given["seed"], "a seed is an integer")
-        seed = 0
-    return drawn(name, shape, *_range(node, dtype, faults), seed)
+    given["draw"].spend(elements)
+    seed = node.read("seed", _seed) or 0
+    if "range" not in given:
+        node.fault("missing range: a draw is uniform between [low, high]")
+        return 0.0
+    return drawn(
+        name, shape, *_range(given["range"], dtype if dtype in FLOATS else "float32"), seed
+    )
 
 
-def _range(node: Node, dtype: str, faults: Faults) -> tuple[float, float]:
-    mapping = faults.mapping(node)
-    if "range" not in mapping:
-        faults.add(node, "missing range: a draw is uniform between [low, high]")
-        return 0.0, 1.0
-    bounds = [item.value for item in faults.items(mapping["range"])]
-    known = dtype if dtype in FLOATS else "float32"
+def _seed(node: Node) -> int:
+    if type(node.value) is int:
+        return node.value
+    node.fault("a seed is an integer")
+    return 0
+
+
+def _range(node: Node, dtype: str) -> tuple[float, float]:
+    bounds = [item.value for item in node.items()]
     numbers = [
         float(bound)
         for bound in bounds
-        if isinstance(bound, int | float) and fits(bound, known) and math.isfinite(bound)
+        if isinstance(bound, int | float) and fits(bound, dtype) and math.isfinite(bound)
     ]
     if len(numbers) == len(bounds) == 2 and math.isfinite(numbers[1] - numbers[0]):
         low, high = numbers
         if (high - low) * DECIMALS >= 10.0:
             return low, high
-    faults.add(
-        mapping["range"], "a range is [low, high], at least 0.01 wide: a draw has three decimals"
-    )
+    node.fault("a range is [low, high], at least 0.01 wide: a draw has three decimals")
     return 0.0, 1.0

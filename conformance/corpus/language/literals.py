@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Literal, TypeAlias
 
 from conformance.corpus.language.case import Nested, Scalar
-from conformance.corpus.language.document import Faults, Node, shortened
+from conformance.corpus.language.document import Node, shortened
 from conformance.text import suggest
 
 Family: TypeAlias = Literal["bool", "integer", "float", "complex", "string"]
@@ -77,68 +77,66 @@ MAX_ELEMENTS = 10_000
 MAX_RANK = 12
 
 
-def parse_dtype(node: Node, faults: Faults) -> str:
+def parse_dtype(node: Node) -> str:
     """A dtype's name; a fault for anything else."""
-    name = faults.line(node)
+    name = node.line()
     if name and name not in DTYPES:
-        faults.add(node, f"no dtype named '{shortened(name)}'{suggest(name, DTYPES)}")
+        node.fault(f"no dtype named '{shortened(name)}'{suggest(name, DTYPES)}")
     return name
 
 
-def parse_shape(node: Node, faults: Faults) -> tuple[int, ...]:
+def parse_shape(node: Node) -> tuple[int, ...]:
     """A shape: a list of sizes, none negative."""
     sizes = []
-    for item in faults.items(node):
+    for item in node.items():
         if isinstance(item.value, int) and not isinstance(item.value, bool) and item.value >= 0:
             sizes.append(item.value)
         else:
-            faults.add(item, f"a size is an integer from 0 on, got {item.kind}")
+            item.fault(f"a size is an integer from 0 on, got {item.kind}")
     if len(sizes) > MAX_RANK:
-        faults.add(node, f"a shape of more than {MAX_RANK} sizes")
+        node.fault(f"a shape of more than {MAX_RANK} sizes")
         return ()
     return tuple(sizes)
 
 
-def parse_nested(node: Node, dtype: str | None, faults: Faults) -> Nested:
+def parse_nested(node: Node, dtype: str | None) -> Nested:
     """A scalar or a rectangular nested list of them, as nested tuples, fit for `dtype`."""
-    value = _nested(node, dtype, faults)
+    value = _nested(node, dtype)
     if shape_of(value) is None:
-        faults.add(node, "the rows of a tensor must have one length: this list is ragged")
+        node.fault("the rows of a tensor must have one length: this list is ragged")
     elements = leaves(value)
-    faults.spend(node, len(elements))
+    node.spend(len(elements))
     if len({isinstance(leaf, bool) for leaf in elements}) > 1:
-        faults.add(node, "booleans and numbers in one tensor")
+        node.fault("booleans and numbers in one tensor")
     return value
 
 
-def _nested(node: Node, dtype: str | None, faults: Faults) -> Nested:
+def _nested(node: Node, dtype: str | None) -> Nested:
     if isinstance(node.value, list):
         if len(node.value) > MAX_ELEMENTS:
-            faults.add(node, f"more than {MAX_ELEMENTS:,} elements: draw them instead")
+            node.fault(f"more than {MAX_ELEMENTS:,} elements: draw them instead")
             return ()
-        return tuple(_nested(item, dtype, faults) for item in node.value)
-    return _scalar(node, dtype, faults)
+        return tuple(_nested(item, dtype) for item in node.value)
+    return _scalar(node, dtype)
 
 
-def _scalar(node: Node, dtype: str | None, faults: Faults) -> Scalar:
+def _scalar(node: Node, dtype: str | None) -> Scalar:
     value = node.value
     if value is None:
-        faults.add(
-            node, "null inside a tensor: a bare list is a TENSOR, write {list: [...]} for a list"
-        )
+        node.fault("null inside a tensor: a bare list is a TENSOR, write {list: [...]} for a list")
         return 0.0
     if isinstance(value, dict | list):
-        faults.add(node, f"expected a number, got {node.kind}")
+        node.fault(f"expected a number, got {node.kind}")
         return 0.0
     if dtype in DTYPES and not fits(value, dtype):
-        faults.add(node, f"{shortened(repr(value))} is no {dtype}: {WRITTEN[family(dtype)]}")
+        node.fault(f"{shortened(repr(value))} is no {dtype}: {WRITTEN[family(dtype)]}")
         return 0.0
     if dtype in COMPLEXES and isinstance(value, str):
         return complex(value.replace(" ", ""))
     if dtype in (*FLOATS, *COMPLEXES) and isinstance(value, int):
         return float(value)
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        faults.add(node, "an integer beyond 64 bits")
+        node.fault("an integer beyond 64 bits")
         return 0
     return value
 
@@ -209,14 +207,14 @@ _PACKED |= {"u8": "Q", "f2": "e", "f4": "f", "f8": "d", "c8": "ff", "c16": "dd"}
 """How `struct` names an element that NumPy calls so."""
 
 
-def parse_data(node: Node, dtype: str, shape: tuple[int, ...], faults: Faults) -> Nested:
+def parse_data(node: Node, dtype: str, shape: tuple[int, ...]) -> Nested:
     """Raw little-endian data in base64 (a list of texts for strings), as nested tuples."""
     count = math.prod(shape)
-    faults.spend(node, max(count, *shape, 1))
+    node.spend(max(count, *shape, 1))
     try:
         found: list[Scalar]
         if dtype == "string":
-            found = [_raw(item).decode("utf-8", "surrogateescape") for item in faults.items(node)]
+            found = [_raw(item).decode("utf-8", "surrogateescape") for item in node.items()]
         else:
             found = _unpacked(_raw(node), dtype)
         if len(found) == count:
@@ -224,7 +222,7 @@ def parse_data(node: Node, dtype: str, shape: tuple[int, ...], faults: Faults) -
         why = f"{len(found)} elements"
     except (ValueError, struct.error) as error:
         why = str(error)
-    faults.add(node, f"no data of {dtype} {list(shape)}: {why}")
+    node.fault(f"no data of {dtype} {list(shape)}: {why}")
     return 0.0
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from conformance.corpus.language.case import MODES, Case, Expectation, Input
-from conformance.corpus.language.checks import Parts, check_parts
+from conformance.corpus.language.checks import check_case
 from conformance.corpus.language.document import (
-    CaseFileError,
-    Faults,
     Node,
+    Read,
     parse_document,
     read_document,
     shortened,
@@ -83,144 +82,126 @@ def _as_name(text: str) -> str:
 
 
 def _cases(root: Node, topic: str) -> list[Case]:
-    faults = Faults()
-    faults.keys(root, FILE_KEYS, required=FILE_KEYS)
-    mapping = root.value if isinstance(root.value, dict) else {}
-    if "introduction" in mapping:
-        faults.text(mapping["introduction"])
+    root.keys(FILE_KEYS, required=FILE_KEYS)
+    root.read("introduction", Node.text)
     parts = topic.split("/")
     if len(parts) != 2:
-        faults.add(root, f"a file of cases is <area>/<topic>.yaml, not {shortened(topic)}.yaml")
+        root.fault(f"a file of cases is <area>/<topic>.yaml, not {shortened(topic)}.yaml")
     for part in parts:
         if not NAME.fullmatch(part):
-            message = (
-                f"'{shortened(part)}' in the file's path: use lower-case letters, digits and _"
-            )
-            faults.add(root, message)
-    entries = faults.mapping(mapping["cases"]) if "cases" in mapping else {}
-    cases = _expanded(entries, topic, faults)
-    if not faults.found and not cases:
-        faults.add(root, "no cases: remove the file or write one")
-    if faults.found:
-        raise CaseFileError(sorted(faults.found, key=lambda f: (f.place.line, f.place.column)))
+            rule = "use lower-case letters, digits and _"
+            root.fault(f"'{shortened(part)}' in the file's path: {rule}")
+    cases = root.read("cases", lambda entries: _expanded(entries, topic)) or {}
+    if not root.faults.found and not cases:
+        root.fault("no cases: remove the file or write one")
+    root.finish()
     return list(cases.values())
 
 
-def _expanded(entries: Mapping[str, Node], topic: str, faults: Faults) -> dict[str, Case]:
+def _expanded(entries: Node, topic: str) -> dict[str, Case]:
     cases: dict[str, Case] = {}
-    for written, entry in entries.items():
-        for name, filled in expand(written, entry, faults):
+    for written, entry in entries.mapping().items():
+        for name, filled in expand(written, entry):
             if name in cases:
-                faults.add(filled.name_place, f"a second case named '{shortened(name)}'")
+                filled.fault(f"a second case named '{shortened(name)}'", filled.name_place)
             if not NAME.fullmatch(name):
                 rule = "a case's name is lower-case letters, digits and _"
-                faults.add(entry.name_place, f"'{shortened(name)}': {rule}")
-            cases[name] = _case(f"{topic}/{name}", filled, faults)
+                entry.fault(f"'{shortened(name)}': {rule}", entry.name_place)
+            cases[name] = _case(f"{topic}/{name}", filled)
     return cases
 
 
-def _case(id: str, node: Node, faults: Faults) -> Case:
-    faults.keys(node, CASE_KEYS, required=REQUIRED_KEYS)
-    empty = Node({}, node.place)
-    given = node.value if isinstance(node.value, dict) else {}
-    inputs = _inputs(given.get("inputs", empty), faults)
-    expect = _expectations(given.get("expect", empty), inputs, faults)
-    expect_in = {
-        mode: _expectations(child, inputs, faults)
-        for mode, child in _by_mode(given.get("expect_in", empty), faults)
-    }
-    not_applicable = {
-        mode: faults.line(child)
-        for mode, child in _by_mode(given.get("not_applicable", empty), faults)
-    }
-    names = tuple(inputs)
-    setup = check_program(given["setup"], faults, made=names) if "setup" in given else None
-    run = check_program(given["run"], faults, made=names, setup=setup) if "run" in given else None
-    readable = run if setup or "setup" not in given else None
-    check_parts(Parts(given, inputs, expect, expect_in, setup, readable), faults)
-    setup_text, run_text = given.get("setup", empty), given.get("run", empty)
-    return Case(
+def _case(id: str, node: Node) -> Case:
+    node.keys(CASE_KEYS, required=REQUIRED_KEYS)
+    inputs = node.read("inputs", _inputs) or {}
+
+    def expectations(names: Node) -> dict[str, Expectation]:
+        return {name: parse_expectation(n, inputs) for name, n in names.mapping().items()}
+
+    run, run_line = node.read("run", _written) or ("", 0)
+    setup_text, setup_line = node.read("setup", _written) or ("", 0)
+    case = Case(
         id=id,
-        title=faults.line(given["title"]) if "title" in given else "",
-        sources=_sources(given["source"], faults) if "source" in given else (),
+        title=node.read("title", Node.line) or "",
+        sources=node.read("source", _sources) or (),
         place=node.place,
-        run=str(run_text.value or ""),
-        run_line=run_text.text_line,
-        expect=expect,
+        run=run,
+        run_line=run_line,
+        expect=node.read("expect", expectations) or {},
         inputs=tuple(inputs.values()),
-        setup=str(setup_text.value or ""),
-        setup_line=setup_text.text_line,
-        expect_in=expect_in or NOTHING,
-        not_applicable=not_applicable or NOTHING,
-        warns=faults.line(given["warns"]) if "warns" in given else None,
-        isolated="isolated" in given and faults.flag(given["isolated"]),
-        tags=_tags(given.get("tags", Node([], node.place)), faults),
+        setup=setup_text,
+        setup_line=setup_line,
+        expect_in=node.read("expect_in", _by_mode(expectations)) or NOTHING,
+        not_applicable=node.read("not_applicable", _by_mode(Node.line)) or NOTHING,
+        warns=node.read("warns", Node.line),
+        isolated=bool(node.read("isolated", Node.flag)),
+        tags=node.read("tags", _tags) or (),
     )
+    setup = node.read("setup", lambda text: check_program(text, made=inputs))
+    checked = node.read("run", lambda text: check_program(text, made=inputs, setup=setup))
+    check_case(case, node, setup, checked if setup or not setup_text else None)
+    return case
 
 
-def _inputs(node: Node, faults: Faults) -> dict[str, Input]:
-    return {
-        name: parse_input(name, child, faults)
-        for name, child in faults.mapping(node).items()
-        if _checked_name(name, child, faults)
-    }
+def _written(program: Node) -> tuple[str, int]:
+    """A program's text, and the line of the file on which it begins."""
+    return str(program.value or ""), program.text_line
 
 
-def _checked_name(name: str, node: Node, faults: Faults) -> bool:
-    if VALUE_NAME.fullmatch(name) and name not in TAKEN:
-        return True
-    rule = "use letters, digits and _, and no taken name"
-    faults.add(node.name_place, f"'{shortened(name)}' cannot name an input: {rule}")
-    return False
+def _inputs(node: Node) -> dict[str, Input]:
+    found = {}
+    for name, child in node.mapping().items():
+        if VALUE_NAME.fullmatch(name) and name not in TAKEN:
+            found[name] = parse_input(name, child)
+        else:
+            rule = "use letters, digits and _, and no taken name"
+            child.fault(f"'{shortened(name)}' cannot name an input: {rule}", child.name_place)
+    return found
 
 
-def _tags(node: Node, faults: Faults) -> tuple[str, ...]:
-    tags = []
-    for child in faults.items(node):
-        tag = faults.line(child)
+def _tags(node: Node) -> tuple[str, ...]:
+    tags: list[str] = []
+    for child in node.items():
+        tag = child.line()
         if tag and tag not in TAGS:
-            faults.add(child, f"no tag named '{shortened(tag)}'{suggest(tag, TAGS)}")
+            child.fault(f"no tag named '{shortened(tag)}'{suggest(tag, TAGS)}")
         elif tag in tags:
-            faults.add(child, f"the tag '{tag}' twice")
+            child.fault(f"the tag '{tag}' twice")
         tags.append(tag)
     return tuple(tags)
 
 
-def _by_mode(node: Node, faults: Faults) -> list[tuple[str, Node]]:
-    pairs = list(faults.mapping(node).items())
-    for mode, child in pairs:
-        if mode not in MODES:
-            faults.add(child.name_place, f"no mode named '{shortened(mode)}'{suggest(mode, MODES)}")
-    return pairs
+def _by_mode(read: Callable[[Node], Read]) -> Callable[[Node], dict[str, Read]]:
+    """A reader of what stands under each mode."""
 
+    def read_each(node: Node) -> dict[str, Read]:
+        for mode, child in node.mapping().items():
+            if mode not in MODES:
+                message = f"no mode named '{shortened(mode)}'{suggest(mode, MODES)}"
+                child.fault(message, child.name_place)
+        return {mode: read(child) for mode, child in node.mapping().items()}
 
-def _expectations(
-    node: Node, inputs: Mapping[str, Input], faults: Faults
-) -> dict[str, Expectation]:
-    return {
-        name: parse_expectation(child, inputs, faults)
-        for name, child in faults.mapping(node).items()
-    }
+    return read_each
 
 
 # ----- where a fact comes from -----
 
 
-def _sources(node: Node, faults: Faults) -> tuple[str, ...]:
+def _sources(node: Node) -> tuple[str, ...]:
     """One source, or a list of them; a fault with the nearest form for what is none."""
     children = node.value if isinstance(node.value, list) else [node]
     if not children:
-        faults.add(node, "a case names the source of its fact, such as contract/84")
+        node.fault("a case names the source of its fact, such as contract/84")
     if len(children) > MAX_SOURCES:
-        faults.add(node, f"more than {MAX_SOURCES} sources")
+        node.fault(f"more than {MAX_SOURCES} sources")
         return ()
-    return tuple(_source(child, faults) for child in children)
+    return tuple(_source(child) for child in children)
 
 
-def _source(node: Node, faults: Faults) -> str:
-    text = faults.line(node)
+def _source(node: Node) -> str:
+    text = node.line()
     if text and not _SOURCE.fullmatch(text):
-        faults.add(node, f"'{shortened(text)}' is no source{_written_like(text)}")
+        node.fault(f"'{shortened(text)}' is no source{_written_like(text)}")
     return text
 
 

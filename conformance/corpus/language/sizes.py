@@ -45,12 +45,38 @@ _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
 }
 
 
-class TooLarge(Exception):
-    """A literal number beyond 64 bits."""
+TOO_LARGE = "beyond 64 bits"
+Literal = int | float | str | None
+"""The value of a literal number or of arithmetic on them, TOO_LARGE, or None for anything else."""
 
 
 def literal_number(part: ast.AST) -> int | float | None:
-    """The value of a literal number or of arithmetic on them; None for anything else."""
+    """The number that a part was found to be; None for anything else."""
+    found = _noted(part)
+    return None if isinstance(found, str) else found
+
+
+def _noted(part: ast.AST) -> Literal:
+    found: Literal = getattr(part, "literal", None)
+    return found
+
+
+def size_faults(part: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """What is too large about this one part of a tree; its children were asked before it."""
+    too_large_inside = any(_noted(child) == TOO_LARGE for child in children(part))
+    if not isinstance(part, ast.Call):
+        part.literal = TOO_LARGE if too_large_inside else _value(part)  # type: ignore[attr-defined]
+    if too_large_inside:
+        return
+    if _noted(part) == TOO_LARGE:
+        yield part, "a number beyond 64 bits"
+    if isinstance(part, ast.BinOp):
+        yield from _of_operator(part)
+    elif isinstance(part, ast.Call):
+        yield from _of_call(part)
+
+
+def _value(part: ast.AST) -> Literal:
     if isinstance(part, ast.Constant):
         return _bounded(part.value) if type(part.value) in (int, float) else None  # type: ignore[arg-type]
     if isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub | ast.UAdd):
@@ -62,40 +88,21 @@ def literal_number(part: ast.AST) -> int | float | None:
     return None
 
 
-def _combined(op: ast.operator, left: int | float, right: int | float) -> int | float | None:
+def _combined(op: ast.operator, left: int | float, right: int | float) -> Literal:
     growing = isinstance(op, ast.Pow | ast.LShift)
     if growing and isinstance(left, int) and abs(left) > 1 and right > MAX_POWER:
-        raise TooLarge  # told before it is computed
+        return TOO_LARGE  # told before it is computed
     try:
         result = _OPERATORS[type(op)](left, right)
-    except OverflowError as error:
-        raise TooLarge from error
+    except OverflowError:
+        return TOO_LARGE
     except (ArithmeticError, TypeError, ValueError):
         return None  # such as 1 / 0: the program's own affair
     return _bounded(result) if isinstance(result, int | float) else None
 
 
-def _bounded(number: int | float) -> int | float:
-    if isinstance(number, int) and abs(number) >= LARGEST:
-        raise TooLarge
-    return number
-
-
-def size_faults(part: ast.AST) -> Iterator[tuple[ast.AST, str]]:
-    """What is too large about this one part of a tree; its children are asked for themselves."""
-    try:
-        for child in children(part):
-            literal_number(child)
-    except TooLarge:
-        return
-    try:
-        literal_number(part)
-    except TooLarge:
-        yield part, "a number beyond 64 bits"
-    if isinstance(part, ast.BinOp):
-        yield from _of_operator(part)
-    elif isinstance(part, ast.Call):
-        yield from _of_call(part)
+def _bounded(number: int | float) -> Literal:
+    return TOO_LARGE if isinstance(number, int) and abs(number) >= LARGEST else number
 
 
 def _of_operator(part: ast.BinOp) -> Iterator[tuple[ast.AST, str]]:

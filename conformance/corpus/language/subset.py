@@ -17,7 +17,7 @@ from conformance.corpus.language.admission import (
     why_no_class,
     why_no_name,
 )
-from conformance.corpus.language.document import Faults, Node, shortened
+from conformance.corpus.language.document import Node, shortened
 from conformance.corpus.language.program import Visitor, dotted_name
 from conformance.corpus.language.scopes import check_names
 from conformance.corpus.language.sizes import SIZED, size_faults
@@ -78,46 +78,46 @@ class Program:
 
 
 def check_program(
-    node: Node, faults: Faults, *, made: Iterable[str], setup: Program | None = None
+    node: Node, *, made: Iterable[str], setup: Program | None = None
 ) -> Program | None:
     """A program text, with every departure from the subset reported; None where there is no tree.
 
     `made` are names that have a value before the program begins; `setup` is what ran before it.
     """
-    text = faults.text(node)
-    faults.spend(node, len(text))
+    text = node.text()
+    node.spend(len(text))
     if len(text) > MAX_TEXT:
-        faults.add(node, f"a program of {len(text):,} characters: the limit is {MAX_TEXT:,}")
+        node.fault(f"a program of {len(text):,} characters: the limit is {MAX_TEXT:,}")
         return None
-    before = len(faults.found)
-    tree = None if _odd_character(node, text, faults) else _compiled(node, text, faults, TREE)
+    before = len(node.faults.found)
+    tree = None if _odd_character(node, text) else _compiled(node, text, TREE)
     if tree is None:
         return None
     outer = setup.bound if setup else frozenset[str]()
     own = OwnClasses((*(setup.own.programs if setup else ()), tree))
-    checker = _Checker(node, text, own, faults)
+    checker = _Checker(node, text, own)
     checker.visit(tree)
     if checker.foreign:
         return None
     bound = check_names(tree, made, outer, checker.refuse)
-    if len(faults.found) == before:
+    if len(node.faults.found) == before:
         checker.check_lines()
-        _compiled(node, text, faults)
+        _compiled(node, text)
     return Program(tree, bound, own, frozenset(checker.functions), checker.framework)
 
 
-def _odd_character(node: Node, text: str, faults: Faults) -> bool:
+def _odd_character(node: Node, text: str) -> bool:
     odd = next((c for c in text if not c.isprintable() and c != "\n"), None)
     if odd is None:
         return False
     before = text[: text.index(odd)]
-    where = node.at(before.count("\n") + 1, len(before) - before.rfind("\n") - 1)
+    place = node.at(before.count("\n") + 1, len(before) - before.rfind("\n") - 1)
     what = f"the character {odd!r} is not part of the case language"
-    faults.add(where, "a tab: indent with spaces" if odd == "\t" else what)
+    node.fault("a tab: indent with spaces" if odd == "\t" else what, place)
     return True
 
 
-def _compiled(node: Node, text: str, faults: Faults, flags: int = 0) -> Any:
+def _compiled(node: Node, text: str, flags: int = 0) -> Any:
     """The text compiled, or its tree; None, with a fault, for what is no Python.
 
     Only the compiler sees a misplaced return, a parameter named twice, `x is 3`.
@@ -129,17 +129,17 @@ def _compiled(node: Node, text: str, faults: Faults, flags: int = 0) -> Any:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line, offset = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         message = getattr(error, "msg", None) or str(error) or type(error).__name__
-        faults.add(node.at(line, max(offset, 1) - 1 if flags else 0), f"not Python: {message}")
+        place = node.at(line, max(offset, 1) - 1 if flags else 0)
+        node.fault(f"not Python: {message}", place)
         return None
 
 
 class _Checker(Visitor):
     """Walks a program and reports what the subset does not hold."""
 
-    def __init__(self, node: Node, text: str, own: OwnClasses, faults: Faults) -> None:
+    def __init__(self, node: Node, text: str, own: OwnClasses) -> None:
         self.node = node
         self.lines = text.split("\n")
-        self.faults = faults
         self.own = own
         self.foreign = False
         self.in_place: set[int] = set()
@@ -157,7 +157,7 @@ class _Checker(Visitor):
             line = part.end_lineno or line
             offset = (part.end_col_offset or offset) - len(part.attr.encode())
         before = self.lines[line - 1].encode()[:offset] if line <= len(self.lines) else b""
-        self.faults.add(self.node.at(line, len(before.decode(errors="replace"))), message)
+        self.node.fault(message, self.node.at(line, len(before.decode(errors="replace"))))
 
     def visit(self, part: ast.AST) -> None:
         """Visit a part that the subset holds; refuse any other, and what it contains."""
@@ -175,9 +175,9 @@ class _Checker(Visitor):
             limit = MAX_DEPTH if self.depth > MAX_DEPTH else MAX_BLOCKS
             self.refuse(part, f"nested deeper than {limit} levels")
         else:
+            super().visit(part)
             for where, message in size_faults(part) if isinstance(part, SIZED) else ():
                 self.refuse(where, message)
-            super().visit(part)
         self.depth -= 1
         self.blocks -= block
 

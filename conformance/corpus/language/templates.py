@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from conformance.corpus.language.document import Faults, Hole, Node, YamlValue, shortened
+from conformance.corpus.language.document import Hole, Node, YamlValue, shortened
 from conformance.text import suggest
 
 MAX_EXPANSION = 2_000
@@ -17,35 +17,34 @@ PROGRAMS = ("setup", "run")
 _HOLE = re.compile(r"\$\{([^{}\n]*)\}")
 
 
-def expand(name: str, node: Node, faults: Faults) -> Iterator[tuple[str, Node]]:
+def expand(name: str, node: Node) -> Iterator[tuple[str, Node]]:
     """The (name, entry) pairs of one entry: itself, or one for each combination of its axes."""
     if not isinstance(node.value, dict) or "each" not in node.value:
         yield name, node
         return
     given = node.value["each"]
-    axes = {axis: faults.items(values) for axis, values in faults.mapping(given).items()}
+    axes = {axis: values.items() for axis, values in given.mapping().items()}
     count = math.prod(map(len, axes.values())) if axes else 0
     if not 1 <= count <= MAX_EXPANSION:
-        faults.add(given.name_place, f"{count} combinations: between 1 and {MAX_EXPANSION:,}")
+        message = f"{count} combinations: between 1 and {MAX_EXPANSION:,}"
+        given.fault(message, given.name_place)
         return
     entry = {key: child for key, child in node.value.items() if key != "each"}
     names: set[str] = set()
     unused = set(axes)
     for combination in itertools.product(*axes.values()):
-        filler = _Filler(dict(zip(axes, combination, strict=True)), faults)
+        filler = _Filler(dict(zip(axes, combination, strict=True)))
         full_name = filler.name(name, node)
         if full_name in names:
-            faults.add(
-                node.name_place,
-                f"two combinations are named '{shortened(full_name)}': put every axis in the name",
-            )
+            message = f"two combinations are named '{shortened(full_name)}': put every axis in"
+            node.fault(f"{message} the name", node.name_place)
             return
         names.add(full_name)
         yield full_name, replace(node, value=filler.mapping(entry, node))
         unused -= filler.used
     for axis in sorted(unused):
-        place = faults.mapping(given)[axis].name_place
-        faults.add(place, f"the axis '{shortened(axis)}' is never used: remove it")
+        message = f"the axis '{shortened(axis)}' is never used: remove it"
+        given.fault(message, given.mapping()[axis].name_place)
 
 
 @dataclass
@@ -53,7 +52,6 @@ class _Filler:
     """Fills an entry's holes with one combination."""
 
     chosen: Mapping[str, Node]
-    faults: Faults
     used: set[str] = field(default_factory=set)
 
     def mapping(self, entry: Mapping[str, Node], node: Node) -> dict[str, Node]:
@@ -62,9 +60,9 @@ class _Filler:
         for key, child in entry.items():
             name = self.name(key, child)
             if name in filled:
-                self.faults.add(child.name_place, f"a second '{shortened(name)}' when filled")
+                child.fault(f"a second '{shortened(name)}' when filled", child.name_place)
             filled[name] = self.node(child, in_program=key in PROGRAMS)
-        self.faults.spend(node, len(filled))
+        node.spend(len(filled))
         return filled
 
     def name(self, text: str, node: Node) -> str:
@@ -81,7 +79,7 @@ class _Filler:
         if isinstance(node.value, dict):
             return replace(node, value=self.mapping(node.value, node))
         if isinstance(node.value, list):
-            self.faults.spend(node, len(node.value))
+            node.spend(len(node.value))
             return replace(node, value=[self.node(child) for child in node.value])
         if isinstance(node.value, str) and "${" in node.value:
             return self.text(node.value, node, in_program=in_program)
@@ -103,12 +101,12 @@ class _Filler:
             pieces += [before, word]
             written, length = hole.end(), start + len(word)
             if length > MAX_FILLED:
-                self.faults.add(node, f"longer than {MAX_FILLED:,} characters when filled")
+                node.fault(f"longer than {MAX_FILLED:,} characters when filled")
                 return replace(node, value="")
         if "${" in _HOLE.sub("", text):
-            self.faults.add(node, "a ${ without its }")
+            node.fault("a ${ without its }")
         filled = "".join([*pieces, text[written:]])
-        self.faults.spend(node, 1 + len(filled) // 10)
+        node.spend(1 + len(filled) // 10)
         return replace(node, value=filled, written=text, holes=tuple(holes))
 
     def _chosen(self, dotted: str, node: Node) -> Node:
@@ -117,15 +115,13 @@ class _Filler:
         self.used.add(axis)
         if found is None:
             near = suggest(axis, self.chosen)
-            self.faults.add(node, f"no axis named '{shortened(axis)}'{near}")
+            node.fault(f"no axis named '{shortened(axis)}'{near}")
             return replace(node, value=dotted or "unknown")
         for key in keys:
             inner = found.value.get(key) if isinstance(found.value, dict) else None
             if inner is None:
                 near = suggest(key, found.value if isinstance(found.value, dict) else ())
-                self.faults.add(
-                    node, f"the axis '{shortened(axis)}' has no '{shortened(key)}'{near}"
-                )
+                node.fault(f"the axis '{shortened(axis)}' has no '{shortened(key)}'{near}")
                 return replace(node, value=dotted)
             found = inner
         return found
@@ -136,7 +132,7 @@ class _Filler:
             return self._word(next(iter(value.values())), node, in_program)
         if isinstance(value, list | dict):
             kind = "an empty mapping" if isinstance(value, dict) else "a list"
-            self.faults.add(node, f"{kind} cannot stand inside a text")
+            node.fault(f"{kind} cannot stand inside a text")
             return ""
         return as_python(value) if in_program else as_text(value)
 
