@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.corpus.language.case import Place
 from conformance.corpus.language.document import CaseFileError, Fault, Node, read_all, read_document
 from conformance.targets.specification import Target
 from conformance.text import suggest
@@ -94,12 +94,9 @@ def _edits(node: Node) -> tuple[Edit, ...]:
 
 def _edit(node: Node) -> Edit:
     node.keys(("file", "old", "new"), required=("file", "old", "new"))
-    given = node.mapping()
-    texts = {key: given[key].value for key in ("file", "old", "new") if key in given}
-    for key, value in texts.items():
-        if not isinstance(value, str) or (key != "new" and not value):
-            given[key].fault(f"expected text, got {given[key].kind}")
-    file, old, new = (str(texts.get(key, "")) for key in ("file", "old", "new"))
+    removes = "new" in node.mapping() and node.mapping()["new"].value == ""
+    file, old = (node.read(key, Node.text) or "" for key in ("file", "old"))
+    new = "" if removes else node.read("new", Node.text) or ""
     return Edit(file, old.rstrip("\n"), new.rstrip("\n"))
 
 
@@ -107,21 +104,26 @@ def control(workshop: Path) -> Target:
     """An untouched copy of the oracle: mutants are copies of it."""
     found = importlib.util.find_spec(ORACLE)  # found, not imported: the host runs no framework
     assert found is not None
-    _copy(Path(str(found.origin)).parent, workshop / CONTROL)
-    return _target(CONTROL, workshop / CONTROL)
+    return _copy(Path(str(found.origin)).parent, workshop / CONTROL)
 
 
 def make(mutant: Mutant, workshop: Path) -> Target:
     """A copy of the workshop's control with the mutant's mistake, as a target."""
-    copy = workshop / mutant.name
-    texts = edited(mutant, workshop / CONTROL / ORACLE)
-    _copy(workshop / CONTROL / ORACLE, copy)
+    oracle = workshop / CONTROL / ORACLE
+    texts = edited(mutant, oracle)
+    target = _copy(oracle, workshop / mutant.name)
     for file, text in texts.items():
-        path = copy / ORACLE / file
+        path = workshop / mutant.name / ORACLE / file
         path.write_text(text, encoding="utf-8")
         for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
             compiled.unlink()
-    return _target(mutant.name, copy)
+    return target
+
+
+def _copy(oracle: Path, folder: Path) -> Target:
+    """A copy of the oracle, times and compiled files included: a worker then starts faster."""
+    shutil.copytree(oracle, folder / ORACLE)
+    return Target(folder.name, ORACLE, ("eager",), path=(str(folder),))
 
 
 def edited(mutant: Mutant, oracle: Path) -> dict[str, str]:
@@ -130,38 +132,29 @@ def edited(mutant: Mutant, oracle: Path) -> dict[str, str]:
     Raises CaseFileError where an edit does not apply exactly once, changes nothing, or leaves
     something that is not Python: such a mutant would be "caught" for the wrong reason.
     """
-    files = [found.relative_to(oracle).as_posix() for found in oracle.rglob("*.py")]
     texts: dict[str, str] = {}
     for edit in mutant.edits:
-        if edit.file not in files:
-            hint = suggest(edit.file, files)
-            raise _refused(mutant.node.place, edit, f"no such file of the oracle{hint}")
-        text = texts.get(edit.file) or (oracle / edit.file).read_text(encoding="utf-8")
-        texts[edit.file] = _applied(edit, text, mutant.node.place)
+        try:
+            texts[edit.file] = _applied(edit, texts, oracle)
+        except ValueError as error:
+            place = mutant.node.place
+            raise CaseFileError([Fault(place, f"{edit.file}: {error}")]) from error
     return texts
 
 
-def _applied(edit: Edit, text: str, place: Place) -> str:
+def _applied(edit: Edit, texts: Mapping[str, str], oracle: Path) -> str:
+    """The text of the edit's file with the edit. Errors: ValueError."""
+    files = [found.relative_to(oracle).as_posix() for found in oracle.rglob("*.py")]
+    if edit.file not in files:
+        raise ValueError(f"no such file of the oracle{suggest(edit.file, files)}")
+    text = texts.get(edit.file) or (oracle / edit.file).read_text(encoding="utf-8")
     if text.count(edit.old) != 1:
-        raise _refused(place, edit, f"the text to replace is there {text.count(edit.old)} times")
+        raise ValueError(f"the text to replace is there {text.count(edit.old)} times")
     if edit.new == edit.old:
-        raise _refused(place, edit, "the edit changes nothing")
+        raise ValueError("the edit changes nothing")
     changed = text.replace(edit.old, edit.new)
     try:
         compile(changed, edit.file, "exec")
     except SyntaxError as error:
-        raise _refused(place, edit, f"not Python after the edit: {error}") from error
+        raise ValueError(f"not Python after the edit: {error}") from error
     return changed
-
-
-def _refused(place: Place, edit: Edit, message: str) -> CaseFileError:
-    return CaseFileError([Fault(place, f"{edit.file}: {message}")])
-
-
-def _copy(source: Path, destination: Path) -> None:
-    """Copy the oracle, times and compiled files included: a worker then starts faster."""
-    shutil.copytree(source, destination / ORACLE)
-
-
-def _target(name: str, path: Path) -> Target:
-    return Target(name, ORACLE, ("eager",), path=(str(path),))

@@ -87,19 +87,17 @@ class MutationRun:
         """
         tally = Tally(target.label)
         for isolated in (False, True):
-            if not tally.kills:
-                cases = [case for case in self._cases.values() if case.isolated is isolated]
-                self._ask(target, cases, tally)
+            if tally.kills:
+                break
+            lost = 0
+            cases = [case for case in self._cases.values() if case.isolated is isolated]
+            with closing(self._answers(target, cases)) as answers:
+                for answered in answers:
+                    tally.count(answered.cell.case, self._judged(answered))
+                    lost += answered.answer.outcome in ("crash", "timeout")
+                    if lost >= MAX_LOST:
+                        break
         return tally
-
-    def _ask(self, target: Target, cases: Sequence[Case], tally: Tally) -> None:
-        lost = 0
-        with closing(self._answers(target, cases)) as answers:
-            for answered in answers:
-                tally.count(answered.cell.case, self._judged(answered))
-                lost += answered.answer.outcome in ("crash", "timeout")
-                if lost >= MAX_LOST:
-                    break
 
     def _answers(self, target: Target, cases: Sequence[Case]) -> Generator[Answered]:
         with closing(ask(cases, [target], timeout=TIMEOUT)) as events:

@@ -22,15 +22,24 @@ class NullTarget:
     """The oracle's namespace with another answer to every derivative."""
 
     def __init__(self, answer: Answer) -> None:
+        self._answer = answer
         self.GradientTape = _tape(answer)
         self.autodiff = SimpleNamespace(
             GradientTape=self.GradientTape, ForwardAccumulator=_accumulator(answer)
         )
-        self.gradients = _gradients(answer)
-        self.hessians = _hessians(answer)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(tf, name)
+
+    def gradients(self, ys: Any, xs: Any, grad_ys: Any = None, *rest: Any, **more: Any) -> Any:
+        """The null answer for every x."""
+        first, upstream = _first(ys), _upstream(ys, grad_ys)
+        return [self._answer(first, x, upstream) for x in tf.nest.flatten(xs)]
+
+    def hessians(self, ys: Any, xs: Any, *rest: Any, **more: Any) -> Any:
+        """The null answer for every x, in the shape of a hessian."""
+        likes = [_like(x, x.shape, x.shape) for x in tf.nest.flatten(xs)]
+        return self.gradients(ys, likes)
 
 
 def _tape(answer: Answer) -> type:
@@ -68,22 +77,6 @@ def _accumulator(answer: Answer) -> type:
             return tf.nest.map_structure(lambda p: answer(p, p, _ones_like(p)), primals)
 
     return ForwardAccumulator
-
-
-def _gradients(answer: Answer) -> Callable[..., Any]:
-    def gradients(ys: Any, xs: Any, grad_ys: Any = None, *rest: Any, **more: Any) -> Any:
-        first, upstream = _first(ys), _upstream(ys, grad_ys)
-        return [answer(first, x, upstream) for x in tf.nest.flatten(xs)]
-
-    return gradients
-
-
-def _hessians(answer: Answer) -> Callable[..., Any]:
-    def hessians(ys: Any, xs: Any, *rest: Any, **more: Any) -> Any:
-        first, upstream = _first(ys), _upstream(ys, None)
-        return [answer(first, _like(x, x.shape, x.shape), upstream) for x in tf.nest.flatten(xs)]
-
-    return hessians
 
 
 def _first(structure: Any) -> Any:
