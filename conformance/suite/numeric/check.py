@@ -61,11 +61,6 @@ class Numeric:
         """The share of the smooth cases that ask for a gradient and had one checked."""
         return len(self.checked) / self.smooth if self.smooth else 0.0
 
-    @property
-    def reasons(self) -> Counter[str]:
-        """How many cases were not checked, by reason."""
-        return Counter(self.skipped.values())
-
     def lines(self, verbose: bool = False) -> Iterator[str]:
         """The counts, for a person; `verbose` names every case that was not checked."""
         answers = [finding for found in self.checked.values() for finding in found]
@@ -76,7 +71,7 @@ class Numeric:
             f" {sum(finding.nonzero for finding in answers)} of them not zero),"
             f" {len(self.skipped)} not; {self.share:.1%} of those that are smooth"
         )
-        for reason, count in self.reasons.most_common():
+        for reason, count in Counter(self.skipped.values()).most_common():
             yield f"  {count:4} not checked: {reason}"
             named = (case for case, why in self.skipped.items() if verbose and why == reason)
             yield from (f"         {case}" for case in named)
@@ -89,27 +84,15 @@ ENDED = "the oracle ends in an error"
 REFUSED = "an error is the answer"
 NO_QUERY = "no gradient is asked for"
 BY_WORKER = ("an integer or string source", "an answer without elements")
-NOT_SMOOTH = frozenset(
-    {
-        NOT_APPLICABLE,
-        ENDED,
-        REFUSED,
-        NO_QUERY,
-        *BY_WORKER,
-        *(f"tagged {tag}" for tag in CONVENTIONS),
-    }
-)
+NOT_SMOOTH = {NOT_APPLICABLE, ENDED, REFUSED, NO_QUERY, *BY_WORKER}
+NOT_SMOOTH |= {f"tagged {tag}" for tag in CONVENTIONS}
 """Reasons that are the case's own; others are limits of this check, and the share shows them."""
 BEYOND = "beyond the range of its dtype"
 """Why a declared value is not compared: it overflows, and a float64 does not."""
 
 
 def check_numerically(
-    cases: Sequence[Case],
-    usual: Mapping[str, Answer],
-    *,
-    oracle: Sequence[str] = (),
-    workers: int = 2,
+    cases: Sequence[Case], usual: Mapping[str, Answer], *, oracle: Sequence[str] = ()
 ) -> Numeric:
     """Hold every smooth case against difference quotients.
 
@@ -122,7 +105,7 @@ def check_numerically(
             numeric.skipped[case.id] = f"tagged {tag}"
     by_id = {case.id: case for case in cases if case.id not in numeric.skipped}
     target = replace(DOUBLE, path=tuple(oracle))
-    for event in ask([*by_id.values()], [target], timeout=TIMEOUT, workers=workers):
+    for event in ask([*by_id.values()], [target], timeout=TIMEOUT, workers=2):
         if isinstance(event, TargetFailed):
             numeric.faults.append(f"the numeric check does not start: {event.reason}")
         elif isinstance(event, Answered):
@@ -142,7 +125,9 @@ def _add(numeric: Numeric, case: Case, answer: Answer, usual: Answer | None) -> 
     found = list(_findings(answer.warnings))
     for finding in found:
         if finding.fault:
-            numeric.faults.append(_fault(case, lowered, finding))
+            where = f"{case.file}:{line_of_file(case, lowered, finding.line)} {case.id}"
+            asked = f"{finding.query} of source {finding.source}"
+            numeric.faults.append(f"{where}: mathematics contradicts {asked}{finding.fault}")
     if any(finding.elements for finding in found):
         numeric.checked[case.id] = found
         numeric.partly.update(finding.reason for finding in found if finding.reason)
@@ -168,14 +153,6 @@ def _findings(warnings: Iterable[str]) -> Iterator[Checked]:
             said = json.loads(warning[len(PREFIX) :])
             if said.pop("direct") or "fault" in said:
                 yield Checked(**said)
-
-
-def _fault(case: Case, lowered: Lowered, finding: Checked) -> str:
-    where = f"{case.file}:{line_of_file(case, lowered, finding.line)}"
-    return (
-        f"{where} {case.id}: mathematics contradicts {finding.query} of source {finding.source}"
-        f"{finding.fault}"
-    )
 
 
 def line_of_file(case: Case, lowered: Lowered, line: int) -> int:

@@ -38,8 +38,7 @@ class Quotient:
     @property
     def quality(self) -> float:
         """The error relative to the largest derivative."""
-        size = float(np.abs(self.value).max(initial=0.0))
-        return float(np.abs(self.error).max(initial=0.0)) / (size or 1.0)
+        return _largest(self.error) / (_largest(self.value) or 1.0)
 
 
 def quotient(line: Line, measure: Measure, size: float, rounding: Array) -> Quotient:
@@ -75,7 +74,8 @@ def _steps(size: float) -> Iterator[float]:
 def _with_step(line: Line, measure: Measure, step: float, rounding: Array) -> Quotient | None:
     """Two five-point quotients and Richardson's combination; None where a value is not finite."""
     points = {n: line(n * step) for n in (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0)}
-    if not all(np.isfinite(array).all() for point in points.values() for array in _real(point)):
+    arrays = (array for point in points.values() for array in point.values())
+    if not all(np.isfinite(array).all() for array in arrays if array.dtype.kind in "fc"):
         return None
     _refuse_kinks(points)
     at = {n: measure(point) for n, point in points.items()}
@@ -83,10 +83,6 @@ def _with_step(line: Line, measure: Measure, step: float, rounding: Array) -> Qu
     fine = _five_points(at, 0.5, step)
     value = fine + (fine - wide) / 15.0
     return Quotient(value, np.abs(fine - wide) + rounding / step)
-
-
-def _real(point: Values) -> Iterator[Array]:
-    return (array for array in point.values() if array.dtype.kind in "fc")
 
 
 def _five_points(at: Mapping[float, Array], n: float, step: float) -> Array:
@@ -202,7 +198,8 @@ class Reverse(Question):
         base = place.array
         rows = np.zeros((self.scale().size, base.size), base.dtype)
         errors = np.zeros(rows.shape)
-        for index, unit in itertools.product(range(base.size), _units(base)):
+        units = (1.0, 1j) if base.dtype.kind == "c" else (1.0,)
+        for index, unit in itertools.product(range(base.size), units):
             way = np.zeros_like(base)
             way.reshape(-1)[index] = unit
             found = self.along([(place, way)], float(np.abs(base.reshape(-1)[index])))
@@ -316,11 +313,6 @@ def _seeds(upstream: Any, targets: Sequence[Any]) -> list[Array]:
 def _differentiable(array: Array) -> Array:
     """The array, or zeros in place of what has no derivative."""
     return array if array.dtype.kind in "fc" else np.zeros(array.shape)
-
-
-def _units(array: Array) -> tuple[Any, ...]:
-    """The real directions of an element."""
-    return (1.0, 1j) if array.dtype.kind == "c" else (1.0,)
 
 
 def _largest(array: Array) -> float:
