@@ -44,14 +44,13 @@ def enter_namespaces() -> list:
     if not sys.platform.startswith("linux"):
         return []
     user, group = os.getuid(), os.getgid()
-    if _unshare(CLONE_NEWPID | CLONE_NEWNET):
-        return ["processes", "network"]
-    if not _unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET):
-        return []
-    maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
-    for name, text in maps.items():
-        with contextlib.suppress(OSError), open(f"/proc/self/{name}", "w") as file:
-            file.write(text)
+    if not _unshare(CLONE_NEWPID | CLONE_NEWNET):
+        if not _unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET):
+            return []
+        maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
+        for name, text in maps.items():
+            with contextlib.suppress(OSError), open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
     return ["processes", "network"]
 
 

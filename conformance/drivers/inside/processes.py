@@ -102,15 +102,6 @@ def _family(process: int) -> list:
     return found
 
 
-def _resident(process: int) -> int:
-    """The bytes of memory that a process has; 0 where it has ended."""
-    try:
-        with open(f"/proc/{process}/statm") as file:
-            return int(file.read().split()[1]) * resource.getpagesize()
-    except OSError:
-        return 0
-
-
 def die_with(parent: int, ending: int) -> None:
     """Have a signal sent to this process when its parent ends: one stuck in C reads no socket."""
     _prctl(PR_SET_PDEATHSIG, ending)
@@ -181,7 +172,11 @@ def _log(printed: int) -> bool:
 
 def _bound_memory(worker: int, most: int) -> None:
     """Kill a worker that has, with all that it started, more memory than it may."""
-    if sum(map(_resident, _family(worker))) > most:
+    pages = 0
+    for process in _family(worker):
+        with contextlib.suppress(OSError), open(f"/proc/{process}/statm") as file:
+            pages += int(file.read().split()[1])
+    if pages * resource.getpagesize() > most:
         os.write(1, b"\nit was killed: more than %d MB of memory\n" % (most >> 20))
         with contextlib.suppress(ProcessLookupError):
             os.kill(worker, signal.SIGKILL)
@@ -199,16 +194,13 @@ def _end_descendants() -> None:
 
 
 def _children() -> list:
-    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit() and _is_own(entry)]
-
-
-def _is_own(process: str) -> bool:
-    try:
-        with open(f"/proc/{process}/stat", "rb") as file:
+    found = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{process}/stat", "rb") as file:
             after_name = file.read().rpartition(b")")[2]
-    except OSError:  # it ended meanwhile
-        return False
-    return int(after_name.split()[1]) == os.getpid()
+            if int(after_name.split()[1]) == os.getpid():
+                found.append(int(process))
+    return found
 
 
 def end_as(status: int) -> None:
