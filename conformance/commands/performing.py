@@ -72,7 +72,7 @@ def perform(
         findings.reason = str(error)
     finally:
         events.close()
-        list(reviewer.finish())
+        reviewer.finish()
         findings.seconds = time.monotonic() - started
         progress.close()
         if writer:

@@ -144,7 +144,7 @@ def _block(group: Sequence[Finding], command: Sequence[str]) -> Block:
         compared=first.compared,
         witnesses=first.witnesses,
         seconds=answer.seconds,
-        hash=first.program,
+        hash=first.lowered.hash,
     )
 
 
@@ -165,7 +165,7 @@ def _reason(found: Finding) -> str:
     by, changed = found.explained_by, found.standing in ("worse", "better")
     if changed and by is None and found.verdict == "unsupported":
         return NOT_DECLARED
-    was = f"was {found.was}" if changed and found.was else ""
+    was = f"was {by.was}" if changed and by else ""
     return "; ".join(filter(None, (was, by.reason if by else "")))
 
 

@@ -251,7 +251,7 @@ def _has_choice(finding: Finding) -> bool:
 
 def _side_of(findings: Findings, label: str) -> Side:
     answers = [
-        Answered(finding.cell, finding.program, finding.answer)
+        Answered(finding.cell, finding.lowered.hash, finding.answer)
         for finding in findings.everything
         if finding.cell.target == label
     ]
@@ -282,9 +282,8 @@ def _key(answered: Answered, partners: Mapping[str, str] | None = None) -> tuple
 
 def _order(change: Change) -> tuple[Any, ...]:
     cell = change.cell
-    mode = MODES.index(cell.mode) if cell.mode in MODES else len(MODES)
     kinds = CLASSES.index(change.kind), change.cause, KINDS.index(change.mismatch)
-    return *kinds, cell.case, cell.target, mode, cell.mode
+    return *kinds, cell.case, cell.target, (*MODES, cell.mode).index(cell.mode), cell.mode
 
 
 # ----- two answers of a cell -----

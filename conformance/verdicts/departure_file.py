@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -97,10 +97,11 @@ def _departures(root: Node, cases: Sequence[Case] | None) -> Departures:
         root.fault(message, given[OLD_FORM].name_place)
         root.finish()
     root.keys(KEYS, required=("introduction", "target", "departures"))
-    reader = _Reader(None if cases is None else {case.id: case for case in cases})
+    corpus = {case.id: case for case in cases or ()}
+    target, entries = root.read("target", Node.line), root.read("departures", Node.mapping) or {}
     found = Departures(
-        root.read("target", Node.line) or "",
-        root.read("departures", reader.entries) or (),
+        target or "",
+        tuple(_entry(name, node, corpus) for name, node in entries.items()),
         root.read("introduction", Node.text) or "",
         root.read("lacks", _lines) or (),
         frozenset(root.read("asked", _asked) or ()),
@@ -119,59 +120,50 @@ def _asked(node: Node) -> tuple[str, ...]:
     return tuple(f"{topic}/{name}" for topic, names in topics for name in _lines(names))
 
 
-class _Reader:
-    """Reads entries, and holds them against the corpus where it is known."""
+def _entry(name: str, node: Node, corpus: Mapping[str, Case]) -> Departure:
+    """An entry, held against the corpus where it is known."""
+    keys = ("cases", "modes", "answer", "ends", *TEXTS)
+    node.keys(keys, required=("cases", "modes", "kind"))
+    given = node.mapping()
+    texts = {key: given[key].text().strip() for key in TEXTS if key in given}
+    undefined = "answer" in given and given["answer"].value == "undefined"
+    answer = {} if undefined else node.read("answer", _answer) or {}
+    ends = node.read("ends", _end) or ""
+    departure = Departure(
+        name=name,
+        cases=node.read("cases", _lines) or (),
+        modes=node.read("modes", _lines) or (),
+        kind=cast("Kind", texts.pop("kind", "")),
+        place=node.place,
+        answer=answer if isinstance(ends, str) else {**answer, ENDING: ends},
+        ends=ends if isinstance(ends, str) else "",
+        undefined=undefined,
+        **texts,
+    )
+    for key, message in _faults(departure, given):
+        given.get(key, node).fault(message)
+    for message in _unknown(departure, corpus) if corpus else ():
+        node.fault(message, node.name_place)
+    return departure
 
-    def __init__(self, corpus: Mapping[str, Case] | None) -> None:
-        self.corpus = corpus
 
-    def entries(self, node: Node) -> tuple[Departure, ...]:
-        return tuple(self.entry(name, entry) for name, entry in node.mapping().items())
-
-    def entry(self, name: str, node: Node) -> Departure:
-        keys = ("cases", "modes", "answer", "ends", *TEXTS)
-        node.keys(keys, required=("cases", "modes", "kind"))
-        given = node.mapping()
-        texts = {key: given[key].text().strip() for key in TEXTS if key in given}
-        undefined = "answer" in given and given["answer"].value == "undefined"
-        answer = {} if undefined else node.read("answer", _answer) or {}
-        ends = node.read("ends", _end) or ""
-        departure = Departure(
-            name=name,
-            cases=node.read("cases", _lines) or (),
-            modes=node.read("modes", _lines) or (),
-            kind=cast("Kind", texts.pop("kind", "")),
-            place=node.place,
-            answer=answer if isinstance(ends, str) else {**answer, ENDING: ends},
-            ends=ends if isinstance(ends, str) else "",
-            undefined=undefined,
-            **texts,
-        )
-        for key, message in _faults(departure, given):
-            given.get(key, node).fault(message)
-        for message in self.strange(departure):
-            node.fault(message, node.name_place)
-        return departure
-
-    def strange(self, departure: Departure) -> Iterator[str]:
-        """What the corpus does not know."""
-        names = departure.answer.keys() - {ENDING, WARNING}
-        for pattern in departure.cases if self.corpus is not None else ():
-            assert self.corpus is not None
-            exact = pattern in self.corpus
-            ids = [pattern] if exact else [i for i in self.corpus if fnmatchcase(i, pattern)]
-            if not ids:
-                near = did_you_mean(pattern, self.corpus, cutoff=0.4)
-                yield f"{pattern} matches no case of the corpus{near}"
-            for case_id in ids:
-                for name in sorted(names - set(self.corpus[case_id].observed)):
+def _unknown(departure: Departure, corpus: Mapping[str, Case]) -> Iterator[str]:
+    """What the corpus does not know."""
+    names = sorted(departure.answer.keys() - {ENDING, WARNING})
+    for pattern in departure.cases:
+        ids = [pattern] if pattern in corpus else fnmatch.filter(corpus, pattern)
+        if not ids:
+            near = did_you_mean(pattern, corpus, cutoff=0.4)
+            yield f"{pattern} matches no case of the corpus{near}"
+        for case_id in ids:
+            for name in names:
+                if name not in corpus[case_id].observed:
                     yield f"{case_id} does not observe '{name}'"
 
 
 def _answer(node: Node) -> dict[str, Expectation]:
-    return {
-        name: parse_expectation(item, {}, departure=True) for name, item in node.mapping().items()
-    }
+    named = node.mapping().items()
+    return {name: parse_expectation(item, {}, departure=True) for name, item in named}
 
 
 def _end(node: Node) -> str | Expectation:

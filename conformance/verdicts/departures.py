@@ -85,18 +85,10 @@ class Departure:
         departing = {_departing(mismatch, evidence.case) for mismatch in judgement.mismatches}
         if departing - self.answer.keys() or (WARNING in departing) != (WARNING in self.answer):
             return False
-        declared = replace(
-            evidence.declared,
-            expectations={
-                name: expected
-                for name, expected in self.answer.items()
-                if name in evidence.program.observed or name == ENDING
-            },
-            seconded=(),
-            warns=None,
-            exact=self.kind == "known",
-        )
-        facts = compare(evidence.answer, declared, evidence.bounds)
+        names = self.answer.keys() & {*evidence.program.observed, ENDING}
+        said, exact = {name: self.answer[name] for name in names}, self.kind == "known"
+        due = replace(evidence.declared, expectations=said, seconded=(), warns=None, exact=exact)
+        facts = compare(evidence.answer, due, evidence.bounds)
         return not (facts.mismatches or facts.unspoken)
 
     @property
@@ -245,77 +237,57 @@ def updated(
     An entry that is still the same failure keeps when it was `first_seen`, and what the user wrote
     into it. A known failure goes only where its cell ran; documented departures stay.
     """
-    entries = dict(_known(baseline, cases))
+    documented = tuple(entry for entry in baseline.entries if entry.kind != "known")
+    known = {
+        (case, mode): entry
+        for entry in baseline.entries
+        if entry.kind == "known"
+        for case in cases
+        if entry.names(case)
+        for mode in entry.modes
+    }
     for judgement, evidence in found:
         cell = evidence.case.id, evidence.mode
-        old = entries.pop(cell, None)
+        old = known.pop(cell, None)
         if judgement.verdict in SHORTFALLS:
-            same = old and _same(old, judgement, evidence)
-            kept = replace(old, last_seen=seen) if old and same else None
-            entries[cell] = kept or _entry(judgement, evidence, seen)
-    documented = tuple(entry for entry in baseline.entries if entry.kind != "known")
+            is_old = old is not None and _same(old, judgement, evidence)
+            entry = old if old and is_old else _entry(judgement, evidence, seen)
+            known[cell] = replace(entry, last_seen=seen)
+    merged = _merged(known, {entry.name for entry in documented})
     names = tuple(sorted(set(lacks)))
-    known = tuple(_merged(entries, {entry.name for entry in documented}))
-    return replace(baseline, entries=documented + known, lacks=names, asked=frozenset(cases))
-
-
-def _known(
-    baseline: Departures, cases: Sequence[str]
-) -> Iterator[tuple[tuple[str, str], Departure]]:
-    """The known failures of a baseline, cell by cell."""
-    for entry in baseline.entries:
-        if entry.kind == "known":
-            for case_id in cases:
-                if entry.names(case_id):
-                    yield from (((case_id, mode), entry) for mode in entry.modes)
+    return replace(baseline, entries=(*documented, *merged), lacks=names, asked=frozenset(cases))
 
 
 def _entry(judgement: Judgement, evidence: Evidence, seen: str) -> Departure:
     """The known departure of a cell that falls short: the whole answer of what departs."""
-    answer: dict[str, Expectation] = {}
-    if evidence.answer.outcome == "answered":
-        names = {_departing(mismatch, evidence.case) for mismatch in judgement.mismatches}
-        told = told_by(evidence.answer, evidence.program)
-        answer = {name: expectation_of(value) for name, value in told.items() if name in names}
-        if WARNING in names:
-            answer[WARNING] = ExpectedNone()
-        error = evidence.answer.error
-        if error is not None and error not in told.values():
-            answer[ENDING] = expectation_of(error)
-    return Departure(
-        name="",
-        cases=(),
-        modes=(),
-        kind="known",
-        place=evidence.case.place,
-        answer=answer,
-        ends=evidence.answer.end,
-        first_seen=seen,
-        last_seen=seen,
-    )
+    told = told_by(evidence.answer, evidence.program)
+    names = {_departing(mismatch, evidence.case) for mismatch in judgement.mismatches}
+    answer = {name: expectation_of(value) for name, value in told.items() if name in names}
+    if WARNING in names:
+        answer[WARNING] = ExpectedNone()
+    error = evidence.answer.error
+    if error is not None and error not in told.values():
+        answer[ENDING] = expectation_of(error)
+    ends, place = evidence.answer.end, evidence.case.place
+    return Departure("", (), (), "known", place, answer, ends, first_seen=seen)
 
 
 def _merged(
-    entries: Mapping[tuple[str, str], Departure], taken: Collection[str]
+    known: Mapping[tuple[str, str], Departure], taken: Collection[str]
 ) -> Iterator[Departure]:
     """One entry for the modes of a case that know the same failure, named after the case."""
     by_case: dict[str, list[Departure]] = {}
-    for (case_id, mode), entry in sorted(entries.items(), key=_order):
-        found = by_case.setdefault(case_id, [])
-        alone = replace(entry, name=case_id, cases=(case_id,), modes=(mode,))
-        for position, other in enumerate(found):
+    for case, mode in sorted(known, key=lambda cell: (cell[0], MODES.index(cell[1]))):
+        alike = by_case.setdefault(case, [])
+        alone = replace(known[case, mode], name=case, cases=(case,), modes=(mode,))
+        for position, other in enumerate(alike):
             if replace(alone, modes=other.modes, place=other.place) == other:
-                found[position] = replace(other, modes=(*other.modes, mode))
+                alike[position] = replace(other, modes=(*other.modes, mode))
                 break
         else:
-            found.append(alone)
-    for found in by_case.values():
-        for entry in found:
-            is_alone = len(found) == 1 and entry.name not in taken
+            alike.append(alone)
+    for alike in by_case.values():
+        for entry in alike:
+            is_alone = len(alike) == 1 and entry.name not in taken
             name = entry.name if is_alone else f"{entry.name} in {', '.join(entry.modes)}"
             yield replace(entry, name=f"{name}, known" if name in taken else name)
-
-
-def _order(item: tuple[tuple[str, str], Departure]) -> tuple[str, int]:
-    (case_id, mode), _ = item
-    return case_id, MODES.index(mode)

@@ -7,8 +7,9 @@ the cases and departures of today.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain
 from typing import Any, get_args
 
 from conformance.answers.answer import Answer
@@ -65,14 +66,9 @@ class Finding(Judgement):
         return lower(self.case, self.cell.mode)
 
     @property
-    def program(self) -> str:
-        """The hash of the program that ran."""
-        return self.lowered.hash
-
-    @property
-    def was(self) -> str:
-        """What the departure says of the answer, in one line."""
-        return self.explained_by.was if self.explained_by else ""
+    def evidence(self) -> Evidence:
+        """What is held against a baseline: there the oracle binds nothing."""
+        return Evidence(self.case, self.cell.mode, self.answer, None, self.lowered)
 
 
 @dataclass
@@ -158,10 +154,9 @@ class Findings:
         assert self.gate is not None
         (target,) = self.asked
         seen = ", version ".join(filter(None, (today, self.version(target))))
-        found = [(finding, _evidence(finding)) for finding in self.cells]
-        lacks = self.targets.get(target, {}).get("lacks") or ()
-        ids = [case.id for case in cases]
-        return updated(self.gate.baseline, found, ids, map(str, lacks), seen)
+        found = [(finding, finding.evidence) for finding in self.cells]
+        lacks = map(str, self.targets.get(target, {}).get("lacks") or ())
+        return updated(self.gate.baseline, found, [case.id for case in cases], lacks, seen)
 
     def hold_against(self, baseline: Departures) -> None:
         """Hold the run against another baseline than before."""
@@ -176,18 +171,13 @@ class Findings:
         if self.gate is None:
             return replace(finding, falls_short=finding.verdict in SHORTFALLS)
         version = self.version(finding.cell.target)
-        standing, entry = self.gate.standing(finding, _evidence(finding), version)
+        standing, entry = self.gate.standing(finding, finding.evidence, version)
         return replace(
             finding,
             standing=standing,
             explained_by=entry or finding.explained_by,
             falls_short=self.gate.fails(standing),
         )
-
-
-def _evidence(finding: Finding) -> Evidence:
-    """What a finding is held against the baseline with: there the oracle binds nothing."""
-    return Evidence(finding.case, finding.cell.mode, finding.answer, None, finding.lowered)
 
 
 class Reviewer:
@@ -208,14 +198,13 @@ class Reviewer:
         self.findings = findings
         self._departures = [*departures, *([findings.gate.baseline] if findings.gate else [])]
         self._compared = compared
-        self._cases = list(cases)
-        self._position = {case.id: position for position, case in enumerate(self._cases)}
+        self._cases = {case.id: case for case in cases}
         self._others = any(target != ORACLE_LABEL for target in findings.asked)
         self._oracle: dict[str, Answer] = {}
         self._waiting: dict[str, list[Answered]] = {}
         self._judges: dict[str, Judge] = {}
 
-    def add(self, event: Event) -> Iterator[Finding]:
+    def add(self, event: Event) -> list[Finding]:
         """Take one event in; the findings that can now be made."""
         if isinstance(event, TargetReady):
             self.findings.targets[event.target] = event.about
@@ -224,53 +213,50 @@ class Reviewer:
         elif event.repeat:
             self.findings.repeats.setdefault(event.cell, []).append(event)
         else:
-            yield from self._answered(event)
+            return [self._judged(answered) for answered in self._ready(event)]
+        return []
 
-    def finish(self) -> Iterator[Finding]:
+    def finish(self) -> list[Finding]:
         """The cells that the oracle never answered: one witness is no verdict."""
-        note = "the run ended before the oracle answered"
-        for event in (event for waiting in self._waiting.values() for event in waiting):
-            yield self._found(event, Judgement("not_run", note=note), None)
+        judgement = Judgement("not_run", note="the run ended before the oracle answered")
+        waiting = list(chain.from_iterable(self._waiting.values()))
         self._waiting.clear()
+        unanswered = [self._found(event, judgement, None) for event in waiting]
         everything = self.findings.everything
-        repeats = self.findings.repeats
         for position, finding in enumerate(everything):
-            again = repeats.get(finding.cell, ())
+            again = self.findings.repeats.get(finding.cell, ())
             if any(difference_of(finding.answer, a.answer, finding.cell.mode) for a in again):
                 everything[position] = replace(finding, unstable=True)
-        everything.sort(key=self._place)
+        targets = [ORACLE_LABEL, *self.findings.asked]
+        cases = {case: position for position, case in enumerate(self._cases)}
 
-    def _place(self, finding: Finding) -> tuple[int, int, int]:
-        """Where a cell stands: by target as asked for, by case as in the corpus, by mode."""
-        cell = finding.cell
-        target = (ORACLE_LABEL, *self.findings.asked).index(cell.target)
-        mode = MODES.index(cell.mode) if cell.mode in MODES else len(MODES)
-        return target, self._position[cell.case], mode
+        def place(finding: Finding) -> tuple[int, int, int]:
+            """By target as asked for, by case as in the corpus, by mode; an unknown one is last."""
+            cell = finding.cell
+            mode = (*MODES, cell.mode).index(cell.mode)
+            return targets.index(cell.target), cases[cell.case], mode
 
-    def _answered(self, event: Answered) -> Iterator[Finding]:
-        case_id = event.cell.case
-        if not self._is_of_today(event):
-            self.findings.stale.append(event.cell)
-        elif event.cell.target == ORACLE_LABEL:
+        everything.sort(key=place)
+        return unanswered
+
+    def _ready(self, event: Answered) -> list[Answered]:
+        """The answers that can be judged now that this one is there."""
+        cell = event.cell
+        case = self._cases.get(cell.case)
+        if case is None or lower(case, cell.mode).hash != event.program:
+            self.findings.stale.append(cell)
+            return []
+        if cell.target == ORACLE_LABEL:
             if self._others:
-                self._oracle[case_id] = event.answer
-            yield self._judged(event)
-            for waiting in self._waiting.pop(case_id, []):
-                yield self._judged(waiting)
-        elif case_id in self._oracle:
-            yield self._judged(event)
-        else:
-            self._waiting.setdefault(case_id, []).append(event)
-
-    def _is_of_today(self, event: Answered) -> bool:
-        position = self._position.get(event.cell.case)
-        if position is None:
-            return False
-        return lower(self._cases[position], event.cell.mode).hash == event.program
+                self._oracle[cell.case] = event.answer
+            return [event, *self._waiting.pop(cell.case, [])]
+        if cell.case in self._oracle:
+            return [event]
+        self._waiting.setdefault(cell.case, []).append(event)
+        return []
 
     def _judged(self, event: Answered) -> Finding:
-        cell = event.cell
-        case = self._cases[self._position[cell.case]]
+        cell, case = event.cell, self._cases[event.cell.case]
         oracle = None if cell.target == ORACLE_LABEL else self._oracle[cell.case]
         evidence = Evidence(case, cell.mode, event.answer, oracle, lower(case, cell.mode))
         judge = self._judges.setdefault(cell.target, Judge())
@@ -284,11 +270,14 @@ class Reviewer:
         return self._found(event, *apply(judge.judge(evidence), covering, evidence))
 
     def _found(self, event: Answered, judgement: Judgement, departure: Departure | None) -> Finding:
-        case = self._cases[self._position[event.cell.case]]
-        told = {item.name: getattr(judgement, item.name) for item in fields(judgement)}
-        finding = self.findings.held(
-            Finding(**told, cell=event.cell, case=case, answer=event.answer, explained_by=departure)
+        finding = Finding(
+            **{item.name: getattr(judgement, item.name) for item in fields(judgement)},
+            cell=event.cell,
+            case=self._cases[event.cell.case],
+            answer=event.answer,
+            explained_by=departure,
         )
+        finding = self.findings.held(finding)
         if not self._compared:
             finding = replace(finding, answer=replace(event.answer, observations={}))
         self.findings.everything.append(finding)
@@ -302,17 +291,20 @@ def findings_of(
     gate: Gate | None = None,
 ) -> Findings:
     """A record judged by the cases and departures of today."""
-    asked = {str(item["target"]): tuple(item["modes"]) for item in record.header.get("asked", [])}
-    findings = Findings(asked, tuple(record.header.get("command", ())), gate, record=record.path)
+    findings = Findings(
+        record.asked,
+        tuple(record.header.get("command", ())),
+        gate,
+        dict(record.targets),
+        dict(record.failed),
+        repeats={cell: list(again) for cell, again in record.repeats.items()},
+        complete=record.complete,
+        reason=record.reason,
+        seconds=record.seconds,
+        record=record.path,
+    )
     reviewer = Reviewer(findings, cases, departures)
-    for label, about in record.targets.items():
-        list(reviewer.add(TargetReady(label, about)))
-    for label, reason in record.failed.items():
-        list(reviewer.add(TargetFailed(label, reason)))
-    repeats = [answered for again in record.repeats.values() for answered in again]
-    for answered in (*record.answers, *repeats):
-        list(reviewer.add(answered))
-    list(reviewer.finish())
-    findings.complete, findings.reason = record.complete, record.reason
-    findings.seconds = record.seconds
+    for answered in record.answers:
+        reviewer.add(answered)
+    reviewer.finish()
     return findings

@@ -83,7 +83,7 @@ def judged(cases: list[Case], oracle: list[Event], name: str) -> dict[str, Findi
     results = Findings({target.label: target.modes})
     reviewer = Reviewer(results, cases, [])
     for event in (*oracle, *ask(cases, [target], timeout=TIMEOUT)):
-        list(reviewer.add(event))
+        reviewer.add(event)
     assert len(results.cells) == len(cases)
     return {found.cell.case.rsplit("/")[-1]: found for found in results.cells}
 

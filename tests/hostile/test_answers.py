@@ -46,8 +46,8 @@ def judged(case: Case, mode: str, answer: Answer, word: Answer | None = None) ->
     oracle = next(event for event in answers() if event.cell.case == case.id)
     word = oracle.answer if word is None else word
     reviewer = Reviewer(Findings({"tape": (mode,)}), [case], [])
-    list(reviewer.add(TargetReady("tape", {"version": "1"})))
-    list(reviewer.add(Answered(oracle.cell, oracle.program, word)))
+    reviewer.add(TargetReady("tape", {"version": "1"}))
+    reviewer.add(Answered(oracle.cell, oracle.program, word))
     cell = Cell(case.id, "tape", mode)
     (found,) = reviewer.add(Answered(cell, lower(case, mode).hash, answer))
     return found

@@ -89,8 +89,8 @@ def results_from(answers, *, oracle=RIGHT, modes=MODES, failed=(), deviations=()
     results = Findings(asked, ("run",), **{"complete": True, **changes})
     reviewer = Reviewer(results, cases.values(), deviations)
     for event in events(answers, cases, oracle, modes, failed):
-        list(reviewer.add(event))
-    list(reviewer.finish())
+        reviewer.add(event)
+    reviewer.finish()
     return results
 
 

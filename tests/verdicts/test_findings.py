@@ -39,13 +39,13 @@ def test_a_cell_is_judged_when_both_witnesses_are_heard(
         (TAPE, "pass"),
         (ORACLE_LABEL, "pass"),
     }
-    assert list(reviewer.finish()) == []
+    assert reviewer.finish() == []
 
 
 def test_a_cell_that_the_oracle_never_answered_has_no_verdict(oracle: list[Answered]) -> None:
     results = Findings({TAPE: ("eager",)}, complete=True)
     reviewer = Reviewer(results, CASES, [])
-    list(reviewer.add(TargetReady(TAPE, {"version": "1"})))
+    reviewer.add(TargetReady(TAPE, {"version": "1"}))
     assert [found for event in of_tape(oracle) for found in reviewer.add(event)] == []
     assert {found.verdict for found in reviewer.finish()} == {"not_run"}
     assert results.word == "nothing_ran"
@@ -58,9 +58,9 @@ def test_cells_stand_by_target_case_and_mode(oracle: list[Answered]) -> None:
     for event in [*oracle[::-1]]:
         for target, mode in asked:
             cell = replace(event.cell, target=target, mode=mode)
-            list(reviewer.add(replace(event, cell=cell)))
-        list(reviewer.add(event))
-    list(reviewer.finish())
+            reviewer.add(replace(event, cell=cell))
+        reviewer.add(event)
+    reviewer.finish()
     found = [(judged.cell.target, judged.cell.case, judged.cell.mode) for judged in results.cells]
     due = [(TAPE, case.id, mode) for case in CASES for mode in ("eager", "graph")]
     assert found == [*due, *(("other", case.id, "eager") for case in CASES)]
@@ -73,7 +73,7 @@ def test_observations_are_kept_where_they_are_compared_later(
     results = Findings({ORACLE_LABEL: ("eager",)})
     reviewer = Reviewer(results, CASES, [], compared=compared)
     for event in oracle:
-        list(reviewer.add(event))
+        reviewer.add(event)
     assert {found.verdict for found in results.everything} == {"pass"}
     assert {bool(found.answer.observations) for found in results.everything} == {compared}
 
@@ -87,8 +87,8 @@ def test_a_cell_that_answered_otherwise_when_asked_again_is_unstable(
     again = replace(first, answer=Answer("crash", detail="ended by signal SIGSEGV"), repeat=1)
     steady = [replace(event, repeat=1) for event in others]
     for event in [*oracle, first, *others, again, *steady]:
-        list(reviewer.add(event))
-    list(reviewer.finish())
+        reviewer.add(event)
+    reviewer.finish()
     assert [finding.unstable for finding in findings.cells] == [True, *[False] * len(others)]
 
 
@@ -99,6 +99,6 @@ def test_an_oracle_that_its_cases_contradict_makes_a_run_untrustworthy(
     reviewer = Reviewer(findings, CASES, [])
     wrong = replace(oracle[0], answer=Answer("timeout"))
     for event in [wrong, *oracle[1:], *of_tape(oracle)]:
-        list(reviewer.add(event))
+        reviewer.add(event)
     assert [finding.cell for finding in findings.oracle_faults] == [wrong.cell]
     assert findings.word == "untrustworthy"

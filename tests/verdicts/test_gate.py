@@ -131,7 +131,7 @@ def test_what_passes_now_is_better() -> None:
     findings = of(RIGHT, known(WRONG))
     assert (standing(findings), findings.word) == ("better", "conforms")
     (finding,) = findings.cells
-    assert finding.was == "g: [2.0, 6.5] (float32)"
+    assert finding.explained_by.was == "g: [2.0, 6.5] (float32)"
 
 
 def test_a_case_that_the_baseline_does_not_know_fails_only_when_asked_to() -> None:
@@ -308,7 +308,7 @@ def found(answer: Answer, gate: Gate) -> tuple[Finding, Findings]:
     """The finding of the case's cell."""
     findings = Findings({TAPE: ("eager",)}, gate=gate, complete=True)
     reviewer = Reviewer(findings, CASES, [])
-    list(reviewer.add(TargetReady(TAPE, {"version": ""})))
+    reviewer.add(TargetReady(TAPE, {"version": ""}))
     program = lower(CASE).hash
     for target, given_answer in (("reference", ORACLE), (TAPE, answer)):
         list(reviewer.add(Answered(Cell(CASE.id, target, "eager"), program, given_answer)))
