@@ -183,24 +183,20 @@ def changes_between(old: Side, new: Side, departures: Sequence[Departures] = ())
     asked = {label for side in (old, new) for label in _labels(side.cells)} - {ORACLE_LABEL}
     witness = ORACLE_LABEL if asked else ""
     partners = {label: partner for partner, label in pairs}
-    before = {_key(answered): answered for answered in old.cells}
+    before = {_key(answered, {}): answered for answered in old.cells}
     after = {_key(answered, partners): answered for answered in new.cells}
     found: list[Change] = []
     compared = 0
-    for key, answered in before.items():
-        is_witness = answered.cell.target == witness
-        if key in after:
-            change = _change((old, answered), (new, after[key]))
+    for key in before | after:
+        was, now, is_witness = before.get(key), after.get(key), key[1] == witness
+        change: Change | None
+        if was and now:
             compared += not is_witness
+            change = _change(old, new, was, now)
         else:
-            change = Change("removed", answered, None)
+            change = Change("removed" if was else "added", was, now)
         if change and (not is_witness or change.kind in ("oracle changed", "unstable")):
             found.append(_explained(change, old, new, departures))
-    found += [
-        Change("added", None, answered)
-        for key, answered in after.items()
-        if key not in before and answered.cell.target != witness
-    ]
     return Changes(old, new, pairs, tuple(sorted(found, key=_order)), compared)
 
 
@@ -211,10 +207,9 @@ def changes_between_versions(
 
     One run asks all versions for the same cases: what one of them alone has is no change.
     """
-    by_name: dict[str, list[str]] = {}
-    for label in findings.asked:
-        by_name.setdefault(name_of(label), []).append(label)
-    for labels in by_name.values():
+    names = dict.fromkeys(map(name_of, findings.asked))
+    for name in names:
+        labels = [label for label in findings.asked if name_of(label) == name]
         for old, new in pairwise(_side_of(findings, label) for label in labels):
             found = changes_between(old, new, departures)
             both = [change for change in found.changes if change.kind not in ("removed", "added")]
@@ -265,19 +260,20 @@ def _labels(answers: Iterable[Answered]) -> list[str]:
 
 def _pairs(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """The targets of both sides: of one label, or else the only one left of its name on each."""
-    left, right = ([a for a in one if a not in other] for one, other in ((old, new), (new, old)))
-    lone = [
-        {name: label for label in labels for name in [name_of(label)] if names[name] == 1}
-        for labels in (left, right)
-        for names in [Counter(map(name_of, labels))]
-    ]
     same = [(label, label) for label in old if label in new]
-    return (*same, *((lone[0][name], lone[1][name]) for name in lone[0] if name in lone[1]))
+    was, now = _only([a for a in old if a not in new]), _only([a for a in new if a not in old])
+    return (*same, *((label, now[name]) for name, label in was.items() if name in now))
 
 
-def _key(answered: Answered, partners: Mapping[str, str] | None = None) -> tuple[str, str, str]:
+def _only(labels: Sequence[str]) -> dict[str, str]:
+    """By name the label that no other one shares it with."""
+    counted = Counter(map(name_of, labels))
+    return {name_of(label): label for label in labels if counted[name_of(label)] == 1}
+
+
+def _key(answered: Answered, partners: Mapping[str, str]) -> tuple[str, str, str]:
     cell = answered.cell
-    return cell.case, (partners or {}).get(cell.target, cell.target), cell.mode
+    return cell.case, partners.get(cell.target, cell.target), cell.mode
 
 
 def _order(change: Change) -> tuple[Any, ...]:
@@ -288,35 +284,38 @@ def _order(change: Change) -> tuple[Any, ...]:
 
 # ----- two answers of a cell -----
 
-OnSide: TypeAlias = "tuple[Side, Answered]"
-"""A cell's answer, and the side that has it."""
 
-
-def _change(old: OnSide, new: OnSide) -> Change | None:
+def _change(old: Side, new: Side, before: Answered, after: Answered) -> Change | None:
     """What changed between two answers of a cell, if anything; the rules are the module's."""
-    (_, before), (_, after) = old, new
-    between = _between(old, new)
+    cell = after.cell
+    name, was, now = name_of(cell.target), old.version(before.cell), new.version(cell)
+    between = f"{name} {was or 'unknown version'} -> {now or 'unknown version'}"
+    if was == now:
+        between = f"{name} {now}" if now else f"{name}, of unknown version"
     if before.program != after.program:
         return Change("program changed", before, after, between)
-    differing = difference_of(before.answer, after.answer, after.cell.mode)
+    repeats = old.repeats.get(before.cell, ()), new.repeats.get(cell, ())
+    differing = difference_of(before.answer, after.answer, cell.mode)
     if differing:
-        kind, cause = _class_of(old, new)
+        kind, cause = _class_of(cell, old.about(before.cell), new.about(cell))
+        if _wavers(before, after, repeats[0]) or _wavers(after, before, repeats[1]):
+            kind, cause = "unstable", "another answer in a fresh process"
         causes = "; ".join(filter(None, (between, cause)))
         mismatches = differing.mismatches or tuple(_values(before.answer, after.answer))
         return Change(kind, before, after, causes, mismatches, differing.why)
-    logged = [_logged(told.answer) for told in (before, after)]
-    if logged[0] != logged[1]:
-        was, now = (
+    logged = [
+        [_logged(told.answer) for told in (first, *again)]
+        for first, again in zip((before, after), repeats, strict=True)
+    ]
+    (warned, *_), (warns, *_) = logged
+    if warned != warns:
+        gone, come = (
             printable("; ".join(sorted(some - other))) or "nothing of it"
-            for some, other in (logged, reversed(logged))
+            for some, other in ((warned, warns), (warns, warned))
         )
-        mismatch = Mismatch("warning", "warnings", "", was, now)
-        unsteady = any(
-            _logged(again.answer) != _logged(told.answer)
-            for side, told in (old, new)
-            for again in side.repeats.get(told.cell, ())
-        )
-        kind = "unstable" if unsteady else "warning changed"
+        mismatch = Mismatch("warning", "warnings", "", gone, come)
+        is_steady = all(len(set(told)) == 1 for told in logged)
+        kind = "warning changed" if is_steady else "unstable"
         return Change(kind, before, after, between, (mismatch,))
     if before.expectation != after.expectation:
         return Change("expectation changed", before, after, between)
@@ -340,27 +339,16 @@ def _logged(answer: Answer) -> frozenset[str]:
     return frozenset(steady(warning) for warning in answer.warnings if ONCE not in warning)
 
 
-def _between(old: OnSide, new: OnSide) -> str:
-    """`tensorflow 2.8.4 -> 2.21.0`."""
-    was, now = (side.version(told.cell) for side, told in (old, new))
-    name = name_of(new[1].cell.target)
-    if was == now:
-        return f"{name} {now}" if now else f"{name}, of unknown version"
-    return f"{name} {was or 'unknown version'} -> {now or 'unknown version'}"
-
-
-def _class_of(old: OnSide, new: OnSide) -> tuple[ChangeClass, str]:
+def _class_of(
+    cell: Cell, old: Mapping[str, Any], new: Mapping[str, Any]
+) -> tuple[ChangeClass, str]:
     """The class of a difference of answers, and what speaks for it beside the versions."""
-    cell = new[1].cell
-    before, after = (side.about(told.cell) for side, told in (old, new))
-    environment = ", ".join(_environment(before, after))
-    if _wavers(old, new) or _wavers(new, old):
-        return "unstable", "another answer in a fresh process"
+    environment = ", ".join(_environment(old, new))
     if cell.target == ORACLE_LABEL:
         return "oracle changed", environment
-    if not after.get("version") or before.get("version") != after.get("version"):
+    if not new.get("version") or old.get("version") != new.get("version"):
         return "implementation changed", environment
-    if before.get("digest") != after.get("digest"):
+    if old.get("digest") != new.get("digest"):
         return "implementation changed", ", ".join(filter(None, ("another text", environment)))
     if environment:
         return "environment changed", environment
@@ -369,13 +357,12 @@ def _class_of(old: OnSide, new: OnSide) -> tuple[ChangeClass, str]:
     return "unstable", "nothing that is known differs"
 
 
-def _wavers(told: OnSide, other: OnSide) -> bool:
+def _wavers(told: Answered, other: Answered, repeats: Sequence[Answered]) -> bool:
     """Whether repetitions differ from the answer, or give the other side's."""
-    (side, answered), (_, theirs) = told, other
     return any(
-        difference_of(answered.answer, again.answer, answered.cell.mode)
-        or not difference_of(again.answer, theirs.answer, answered.cell.mode)
-        for again in side.repeats.get(answered.cell, ())
+        difference_of(told.answer, again.answer, told.cell.mode)
+        or not difference_of(again.answer, other.answer, told.cell.mode)
+        for again in repeats
     )
 
 
