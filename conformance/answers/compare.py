@@ -36,13 +36,13 @@ from conformance.answers.literals import literal_of
 from conformance.answers.mismatch import ORDER, Mismatch, MismatchClass
 from conformance.answers.tensors import due_for, mismatch_of
 from conformance.answers.text import array_text, describe, steady, text_of
-from conformance.answers.tolerances import Bounds, bounds_for
+from conformance.answers.tolerances import K_LONG, Bounds
 from conformance.corpus.language import case as language
 from conformance.corpus.language.case import Expectation
 from conformance.corpus.language.lowering import Lowered
 from conformance.text import clean
 
-MANY_OPERATIONS = 6
+BETWEEN_ANSWERS = Bounds(K_LONG)
 """A record does not say how many operations a program has: the wider bound is taken."""
 NO_ANSWER = (Raised, NotReached, NotObserved)
 
@@ -219,8 +219,8 @@ class Difference:
     why: str = ""
 
 
-def difference_of(old: Answer, new: Answer, mode: str) -> Difference | None:
-    """What differs between two answers that one program gave in `mode`; None where they agree.
+def difference_of(old: Answer, new: Answer) -> Difference | None:
+    """What differs between two answers that one program gave; None where they agree.
 
     Outcomes, values and the error that ended the case are compared: dtypes, shapes, the class of
     an error and its message (without what depends on the process), and values within a bound, in
@@ -231,24 +231,22 @@ def difference_of(old: Answer, new: Answer, mode: str) -> Difference | None:
         return Difference(why=f"{old.outcome} became {new.outcome}")
     if old.end != new.end:
         return Difference(why=f"{old.end} became {new.end}")
-    bounds = bounds_for(mode, MANY_OPERATIONS)
-    found = _differing(old, new, bounds) or [
+    found = _differing(old, new) or [
         replace(back, expected=back.got, got=back.expected, note="")
-        for back in _differing(new, old, bounds)
+        for back in _differing(new, old)
     ]
     return Difference(tuple(found)) if found else None
 
 
-def _differing(old: Answer, new: Answer, bounds: Bounds) -> list[Mismatch]:
+def _differing(old: Answer, new: Answer) -> list[Mismatch]:
     """Where the second answer is not what the first one says, name by name."""
-    names = dict.fromkeys([*old.observations, *new.observations, ENDING])
-    pairs = {name: (old.observed(name), new.observed(name)) for name in names}
-    return [
-        mismatch
-        for name, (due, got) in pairs.items()
-        if due != got
-        for mismatch in compare_value(expectation_of(due), got, bounds, name=name).mismatches
-    ]
+    found: list[Mismatch] = []
+    for name in dict.fromkeys([*old.observations, *new.observations, ENDING]):
+        due, got = old.observed(name), new.observed(name)
+        if due != got:
+            facts = compare_value(expectation_of(due), got, BETWEEN_ANSWERS, name=name)
+            found += facts.mismatches
+    return found
 
 
 # ----- a value as an expectation -----

@@ -47,7 +47,7 @@ def run_bisect(arguments: argparse.Namespace) -> int:
     for version in (good, bad):
         if versions.is_unstable(version):
             raise UsageError(f"{version} gives another answer each time: nothing can be found")
-    changed = {mode: found for mode in old if (found := difference_of(old[mode], new[mode], mode))}
+    changed = {mode: found for mode in old if (found := difference_of(old[mode], new[mode]))}
     print(case.id, f"  {case.title}", "", sep="\n")
     if not changed:
         same = ", ".join(old)
@@ -76,7 +76,7 @@ def _told(mode: str, turn: Turn, found: Difference, versions: Versions) -> list[
     """Where a mode's answer turned, and what it was and is."""
     told = [f"{mode}: {versions.target.name} {turn.since} is the first with the new answer"]
     old, new = (versions.answers(version)[mode] for version in (turn.before, turn.since))
-    there = difference_of(old, new, mode) or found
+    there = difference_of(old, new) or found
     told += [f"  {there.why}"] if there.why else []
     for mismatch in there.mismatches:
         told += [f"  {cut(printable(line), WIDTH - 2)}" for line in mismatch_lines(mismatch)[:1]]

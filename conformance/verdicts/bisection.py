@@ -80,7 +80,7 @@ class Versions:
         asked = self._asked(version, without=again)
         again |= {mode: [answer] for mode, answer in asked.items()}
         return any(
-            difference_of(answer, other, mode)
+            difference_of(answer, other)
             for mode, answer in self.answers(version).items()
             for other in again[mode]
         )
@@ -92,7 +92,7 @@ class Versions:
         except TargetError as error:
             self.say(f"  {version}: {str(error).splitlines()[0]}")
             return None
-        return difference_of(new[mode], answer, mode) is None
+        return difference_of(new[mode], answer) is None
 
     def _recorded(self, version: str) -> dict[str, list[Answer]]:
         """What records say of the case's programs of today, by mode; repetitions come last."""

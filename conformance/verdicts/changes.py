@@ -233,7 +233,7 @@ def suspects(findings: Findings) -> set[Cell]:
         cell = finding.cell
         key = (cell.case, name_of(cell.target), cell.mode)
         other = by_name.get(key)
-        if other and difference_of(other.answer, finding.answer, cell.mode):
+        if other and difference_of(other.answer, finding.answer):
             found |= {other.cell, cell}
         by_name[key] = finding
     return found - findings.repeats.keys()
@@ -295,7 +295,7 @@ def _change(old: Side, new: Side, before: Answered, after: Answered) -> Change |
     if before.program != after.program:
         return Change("program changed", before, after, between)
     repeats = old.repeats.get(before.cell, ()), new.repeats.get(cell, ())
-    differing = difference_of(before.answer, after.answer, cell.mode)
+    differing = difference_of(before.answer, after.answer)
     if differing:
         kind, cause = _class_of(cell, old.about(before.cell), new.about(cell))
         if _wavers(before, after, repeats[0]) or _wavers(after, before, repeats[1]):
@@ -360,8 +360,7 @@ def _class_of(
 def _wavers(told: Answered, other: Answered, repeats: Sequence[Answered]) -> bool:
     """Whether repetitions differ from the answer, or give the other side's."""
     return any(
-        difference_of(told.answer, again.answer, told.cell.mode)
-        or not difference_of(again.answer, other.answer, told.cell.mode)
+        difference_of(told.answer, again.answer) or not difference_of(again.answer, other.answer)
         for again in repeats
     )
 

@@ -225,7 +225,7 @@ class Reviewer:
         everything = self.findings.everything
         for position, finding in enumerate(everything):
             again = self.findings.repeats.get(finding.cell, ())
-            if any(difference_of(finding.answer, a.answer, finding.cell.mode) for a in again):
+            if any(difference_of(finding.answer, other.answer) for other in again):
                 everything[position] = replace(finding, unstable=True)
         targets = [ORACLE_LABEL, *self.findings.asked]
         cases = {case: position for position, case in enumerate(self._cases)}

@@ -20,6 +20,7 @@ from conformance.answers.literals import LiteralError
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.tolerances import Bounds, bounds_for
 from conformance.corpus.language.case import MODES, Case, ExpectedOracle
+from conformance.corpus.language.literals import COMPLEXES, FLOATS, INTEGERS
 from conformance.corpus.language.lowering import Lowered
 from conformance.text import clean
 
@@ -36,7 +37,7 @@ FAULTS: tuple[Verdict, ...] = ("bad_case", "error")
 """The verdicts that say that the suite, the oracle or an adapter is at fault."""
 RAN: tuple[Verdict, ...] = ("pass", "known_deviation", *SHORTFALLS, *FAULTS)
 
-DTYPE_NAMES = re.compile(r"\b(?:b?float(?:16|32|64)|complex(?:64|128)|u?int(?:8|16|32|64))\b")
+NUMERIC = {*FLOATS, *COMPLEXES, *INTEGERS}
 ALIASES = {"double": "float64", "half": "float16", "np": "float64"}
 PARTS = (("float32", "complex64"), ("float64", "complex128"))
 
@@ -198,9 +199,9 @@ def dtypes_named(case: Case) -> frozenset[str]:
     The dtypes of its inputs and those that its program writes (`np` makes float64), with the parts
     of the complex ones: tf.abs of a complex64 is a float32.
     """
-    text = f"{case.run}\n{case.setup}"
-    named = {item.dtype for item in case.inputs} | set(DTYPE_NAMES.findall(text))
-    named |= {dtype for word, dtype in ALIASES.items() if re.search(rf"\b{word}\.?\b", text)}
+    words = set(re.findall(r"\w+", f"{case.run}\n{case.setup}"))
+    named = {item.dtype for item in case.inputs} | (words & NUMERIC)
+    named |= {dtype for word, dtype in ALIASES.items() if word in words}
     for pair in PARTS:
         if named.intersection(pair):
             named.update(pair)

@@ -30,13 +30,13 @@ def of(observation, **changes):
 @UNHURRIED
 @given(ANSWERS)
 def test_an_answer_agrees_with_itself(answer):
-    assert difference_of(answer, answer, "eager") is None
+    assert difference_of(answer, answer) is None
 
 
 @UNHURRIED
 @given(ANSWERS, ANSWERS)
 def test_whether_two_answers_agree_does_not_depend_on_their_order(one, other):
-    forth, back = difference_of(one, other, "eager"), difference_of(other, one, "eager")
+    forth, back = difference_of(one, other), difference_of(other, one)
     assert (forth is None) == (back is None)
 
 
@@ -68,7 +68,7 @@ def test_whether_two_answers_agree_does_not_depend_on_their_order(one, other):
     ],
 )
 def test_what_differs_has_a_class_and_a_place(old, new, kind, where):
-    found = difference_of(old, new, "eager")
+    found = difference_of(old, new)
     kinds = [mismatch.kind for mismatch in found.mismatches] if found else [None]
     assert kinds[0] == kind
     assert found is None or found.mismatches[0].where == where
@@ -77,7 +77,7 @@ def test_what_differs_has_a_class_and_a_place(old, new, kind, where):
 def test_old_and_new_stay_apart_whichever_side_says_more():
     short, long = of(error("E", "short")), of(error("E", "short, then more"))
     for old, new in ((short, long), (long, short)):
-        (mismatch,) = difference_of(old, new, "eager").mismatches
+        (mismatch,) = difference_of(old, new).mismatches
         assert old.observations["g"].message in mismatch.expected
         assert ("more" in mismatch.got) == (new is long)
 
@@ -85,7 +85,7 @@ def test_old_and_new_stay_apart_whichever_side_says_more():
 def test_every_name_of_either_side_is_told():
     old = answered(g=NONE, only_old=NONE)
     new = answered(g=tensor([1.0]), only_new=NONE)
-    names = {mismatch.name for mismatch in difference_of(old, new, "eager").mismatches}
+    names = {mismatch.name for mismatch in difference_of(old, new).mismatches}
     assert names == {"g", "only_old", "only_new"}
 
 
@@ -97,18 +97,17 @@ def test_every_name_of_either_side_is_told():
     ],
 )
 def test_what_cannot_be_compared_says_why(old, new, why):
-    found = difference_of(old, new, "eager")
+    found = difference_of(old, new)
     assert found is not None
     assert found.why.startswith(why)
 
 
 def test_two_crashes_are_one_answer():
     cells = [Answer("crash", detail=f"SIGSEGV in cell {cell}") for cell in (4, 9)]
-    assert difference_of(*cells, "eager") is None
+    assert difference_of(*cells) is None
 
 
-@pytest.mark.parametrize(("mode", "k"), [("eager", 64), ("xla", 64)])
-def test_the_bound_is_that_of_a_long_program(mode, k):
+def test_the_bound_is_that_of_a_long_program():
     for share, agrees in ((0.9, True), (1.1, False)):
-        near = of(tensor([1.0 + share * k * 2.0**-23]))
-        assert (difference_of(of(tensor([1.0])), near, mode) is None) == agrees
+        near = of(tensor([1.0 + share * 64 * 2.0**-23]))
+        assert (difference_of(of(tensor([1.0])), near) is None) == agrees

@@ -109,7 +109,7 @@ def assert_same(case: Case, mode: str, answer: Answer, found: Found) -> int:
         return 1
     values = {name: value_of(observation) for name, observation in observations.items()}
     assert values.keys() == answer.observations.keys(), (case.id, mode, error)
-    differing = difference_of(answer, replace(answer, observations=values), mode)
+    differing = difference_of(answer, replace(answer, observations=values))
     assert differing is None, (case.id, mode, differing)
     return len(values)
 
