@@ -42,18 +42,22 @@ def ask(
 
     Only `wanted` cells are asked for. Each target has `workers` processes of its own, which share
     the memory that `limits` allow. `first` is what targets said of themselves when they were asked
-    before: one that says something else raises TargetChanged. Whoever
-    closes the generator ends every worker.
+    before: one that says something else raises TargetChanged. Closing the generator ends every
+    worker.
     """
     said: _Said = queue.SimpleQueue()
+    stopped = threading.Event()
     first = {} if first is None else first
     jobs = {target: _Jobs(cases, target, wanted, workers) for target in targets}
     limits = limits.shared(sum(each.threads for each in jobs.values()))
-    threads = [
-        _Thread(Worker(target, timeout, said.put, first, limits), each, said)
-        for target, each in jobs.items()
-        for _ in range(each.threads)
-    ]
+    threads: dict[threading.Thread, Worker] = {}
+    for target, each in jobs.items():
+        for _ in range(each.threads):
+            worker = Worker(target, timeout, said.put, first, limits)
+            thread = threading.Thread(
+                target=_drive, args=(worker, each, said, stopped), daemon=True
+            )
+            threads[thread] = worker
     try:
         for thread in threads:
             thread.start()
@@ -67,9 +71,10 @@ def ask(
             else:
                 yield event
     finally:
-        while running_threads := [thread for thread in threads if thread.is_alive()]:
-            for thread in running_threads:
-                thread.stop()  # again and again: it may just be starting its process
+        stopped.set()
+        while alive := [thread for thread in threads if thread.is_alive()]:
+            for thread in alive:
+                threads[thread].stop()  # again and again: it may just be starting its process
                 thread.join(0.05)
 
 
@@ -119,45 +124,24 @@ class _Jobs:
             self._changed.notify_all()
 
 
-class _Thread(threading.Thread):
-    """Drives one worker until its target's jobs are answered."""
-
-    def __init__(self, worker: Worker, jobs: _Jobs, said: _Said) -> None:
-        super().__init__(daemon=True)
-        self._worker = worker
-        self._jobs = jobs
-        self._said = said
-        self._stopped = False
-        self._failed = False
-
-    def stop(self) -> None:
-        """End the worker; nobody waits for the job in flight any more."""
-        self._stopped = True
-        self._worker.stop()
-
-    def run(self) -> None:
-        """Ask for jobs until there are none."""
-        try:
-            while not self._stopped and (job := self._jobs.take()):
-                try:
-                    if not self._ask(job):
+def _drive(worker: Worker, jobs: _Jobs, said: _Said, stopped: threading.Event) -> None:
+    """Ask a worker for jobs until there are none, or it cannot start and other threads go on."""
+    failed = False
+    try:
+        while not stopped.is_set() and (job := jobs.take()):
+            try:
+                answered = worker.ask(job)
+                if answered.answer.outcome == "not_run" and not failed:
+                    if jobs.give_back(job):
                         break
-                finally:
-                    self._jobs.done()
-        except Exception as error:  # without it the run would lack cells in silence
-            self._said.put(error)
-        finally:
-            self._worker.close()
-            self._said.put(None)
-
-    def _ask(self, job: Job) -> bool:
-        """Ask for one job; False where no process can be started and other threads go on."""
-        answered = self._worker.ask(job)
-        if answered.answer.outcome == "not_run" and not self._failed:
-            if self._jobs.give_back(job):
-                return False
-            self._failed = True
-            self._said.put(TargetFailed(self._worker.target.label, self._worker.failure))
-        if not self._stopped:
-            self._said.put(answered)
-        return True
+                    failed = True
+                    said.put(TargetFailed(worker.target.label, worker.failure))
+                if not stopped.is_set():  # else nobody waits for the job any more
+                    said.put(answered)
+            finally:
+                jobs.done()
+    except Exception as error:  # without it the run would lack cells in silence
+        said.put(error)
+    finally:
+        worker.close()
+        said.put(None)
