@@ -58,14 +58,11 @@ def select(
     for word in selection.words:
         if not any(_matches(case, word) for case in cases):
             raise NothingSelected(f"no case matches '{clean(word)}'{_nearest(word, cases)}")
-    areas = {case.area for case in cases} if selection.areas else set()
-    for area in selection.areas:
-        if area not in areas:
-            raise NothingSelected(f"no area '{clean(area)}'{suggest(area, areas)}")
-    known = {tag for case in cases for tag in tags_of(case)} if selection.tags else set()
-    for tag in selection.tags:
-        if tag not in known:
-            raise NothingSelected(f"no case has the tag '{clean(tag)}'{suggest(tag, known)}")
+    if selection.areas:
+        _refuse_unknown("no area", selection.areas, {case.area for case in cases})
+    if selection.tags:
+        known = {tag for case in cases for tag in tags_of(case)}
+        _refuse_unknown("no case has the tag", selection.tags, known)
     meets = matcher(selection.keyword)
     chosen = [
         case
@@ -79,6 +76,12 @@ def select(
         named = f"-k '{clean(selection.keyword)}'" if selection.keyword else "the selection"
         raise NothingSelected(f"no case matches {named}{_nearest(selection.keyword, cases)}")
     return chosen
+
+
+def _refuse_unknown(why: str, asked: Iterable[str], known: set[str]) -> None:
+    for name in asked:
+        if name not in known:
+            raise NothingSelected(f"{why} '{clean(name)}'{suggest(name, known)}")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import Lowered
@@ -46,6 +47,7 @@ def _call(lowered: Lowered, mode: str) -> list[str]:
     return [_definition("call_in_graph"), "\n".join([*convert, call])]
 
 
+@cache
 def _definition(function: str) -> str:
     """The text of one of the functions by which a worker calls a program."""
     text = (INSIDE / "modes.py").read_text(encoding="utf-8")

@@ -32,11 +32,13 @@ class Auditor:
 
     def run_script(self, name: str, script: str) -> dict[str, Any]:
         """What a whole script observed or raised, and what happened beneath it."""
-        return self._answer({"name": name, "script": script})
+        reply = self._answer({"name": name, "script": script}, 5 * SECONDS)
+        assert reply["outcome"] != "lost", f"{name}: the process ended or did not answer"
+        return reply
 
-    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, request: dict[str, Any], seconds: float = SECONDS) -> dict[str, Any]:
         process = self.process if self.process and self.process.poll() is None else self._started()
-        line = self._line(process, request, SECONDS)
+        line = self._line(process, request, seconds)
         self.asked += 1
         if not line or self.asked > FRESH:
             self.close()

@@ -53,6 +53,7 @@ DANGEROUS = (
     *("python_function", "as_graph_def", "graph", "function_spec", "from_generator", "list_files"),
     *("as_numpy_iterator", "cache", "with_traceback", "send", "throw", "open", "write_text"),
 )
+USUAL = tuple(sorted(ATTRIBUTES))
 OWN = ("own", "apply", "peculiar", "scaled", "twice", "gi_frame", "format", "save", "f_globals")
 KEYWORDS = (
     *("name", "dtype", "axis", "activation", "kernel_initializer", "shape", "fn", "variables"),
@@ -102,10 +103,10 @@ class Writer:
     def framework(self) -> str:
         if self.spiced():
             return self.any_of(*FOREIGN_NAMES)
-        return self.any_of(*(OFTEN if self.random.random() < 0.6 else NAMES))
+        return self.random.choice(OFTEN if self.random.random() < 0.6 else NAMES)
 
     def attribute(self) -> str:
-        return self.any_of(*(DANGEROUS + OWN if self.spiced() else sorted(ATTRIBUTES)))
+        return self.random.choice(DANGEROUS + OWN if self.spiced() else USUAL)
 
     def expression(self, depth: int) -> str:
         if depth <= 0:

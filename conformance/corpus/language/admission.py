@@ -12,9 +12,7 @@ from conformance.corpus.language.document import shortened
 from conformance.corpus.language.program import children, dotted_name, names_of, walk
 from conformance.corpus.language.vocabulary import (
     ATTRIBUTES,
-    BASES,
     BUILT_FROM_PLAIN_VALUES,
-    FORBIDDEN_KEYWORDS,
     ROOTS,
     names_by_module,
 )
@@ -139,7 +137,7 @@ def of_framework(part: ast.AST) -> bool:
     return isinstance(part, ast.Name) and part.id in ROOTS
 
 
-# ----- what is refused: each function says why, and nothing where there is no reason -----
+# ----- names that are refused: why, and nothing where there is no reason -----
 
 
 @lru_cache(4_096)
@@ -171,39 +169,3 @@ def why_no_attribute(name: str, own: frozenset[str] = frozenset()) -> str:
     if name in names_by_module()["taken"] or OF_THE_INTERPRETER.fullmatch(name):
         return f"'.{shortened(name)}' is taken: choose another name"
     return ""
-
-
-def why_no_call(call: ast.Call, own: OwnClasses) -> Iterator[tuple[ast.AST, str]]:
-    """Why a call cannot be made, and the part of it that is the reason."""
-    name = dotted_name(call.func) or ""
-    for word in call.keywords:
-        if word.arg is None:
-            yield word, "a dictionary is not unpacked into a call: write its keywords"
-        elif word.arg.startswith("_") or word.arg in FORBIDDEN_KEYWORDS:
-            yield word, f"the keyword '{shortened(word.arg)}' is not part of the case language"
-    if name == "super" and (call.args or call.keywords):
-        yield call, "super() has no arguments here"
-    constructs = _constructs_base(call) or BUILT_FROM_PLAIN_VALUES.fullmatch(name)
-    for value in (*call.args, *(word.value for word in call.keywords)) if constructs else ():
-        if not own.is_plain(value):
-            yield value, "a layer is built from literals, functions, inputs and layers only"
-
-
-def _constructs_base(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and call.func.attr == "__init__"
-
-
-def why_no_class(part: ast.ClassDef, own: OwnClasses) -> Iterator[tuple[ast.AST, str]]:
-    """Why a class cannot be defined so, and the part of it that is the reason."""
-    for base in part.bases:
-        name = dotted_name(base) or ""
-        if name not in BASES and not (isinstance(base, ast.Name) and name in own.classes):
-            yield base, f"a class derives from {', '.join(BASES)} or a class of the case"
-        methods = {m.name for m in part.body if isinstance(m, ast.FunctionDef)}
-        if BUILT_FROM_PLAIN_VALUES.fullmatch(name) and "__init__" not in methods:
-            yield part, f"a class over {name} defines __init__, which calls super().__init__()"
-    if part.keywords or part.decorator_list:
-        yield part, "a class has plain bases, and no decorators"
-    for statement in part.body:
-        if not isinstance(statement, ast.FunctionDef | ast.Pass):
-            yield statement, "a class has methods only: set fields in __init__"

@@ -20,6 +20,7 @@ from conformance.corpus.language.program import (
     has_control_flow,
     names_of_scope,
     names_read,
+    statements_of,
     walk,
 )
 from conformance.corpus.language.vocabulary import RECORDED, TAPE
@@ -140,20 +141,13 @@ def _is_eager_value(part: ast.AST) -> bool:
 def _values_bound_before(tree: ast.Module, until: ast.stmt) -> frozenset[str]:
     """The names that a statement of the case's own scope before `until` binds to a value."""
     found: set[str] = set()
-    for part in _own_statements(tree.body):
+    for part in statements_of(tree.body):
         if part.lineno < until.lineno and not _is_eager_value(part):
             if isinstance(part, ast.Assign | ast.AugAssign):
                 found |= set(bound_by(part))
             elif isinstance(part, ast.For):
                 found |= set(bound_by(part.target))
     return frozenset(found)
-
-
-def _own_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Every statement outside nested definitions, those of compound statements included."""
-    for statement in body:
-        yield statement
-        yield from _own_statements(blocks_of(statement))
 
 
 def _own_reads(part: ast.AST, hidden: frozenset[str]) -> Iterator[ast.Name]:
@@ -179,10 +173,8 @@ def _own_reads(part: ast.AST, hidden: frozenset[str]) -> Iterator[ast.Name]:
 def _inner_tape(functions: Sequence[Function]) -> str:
     for function in functions:
         for part in walk(*function.statements):
-            kept = (
-                sorted(_tapes_of(part) & {*function.returns}) if isinstance(part, ast.With) else ()
-            )
-            if kept:
+            opened = _tapes_of(part) if isinstance(part, ast.With) else frozenset()
+            if kept := sorted(opened & {*function.returns}):
                 return f"the tape {kept[0]} is used after the function that opens it"
     return ""
 

@@ -172,9 +172,8 @@ class _Reader:
         return ExpectedSeen(given.line())
 
     def calls(self, node: Node, given: Node) -> Expectation:
-        count = given.value
-        if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
-            return ExpectedCalls(count)
+        if type(given.value) is int and given.value >= 0:
+            return ExpectedCalls(given.value)
         given.fault(f"calls is a count, got {given.kind}")
         return ExpectedCalls(0)
 

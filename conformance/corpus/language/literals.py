@@ -89,7 +89,7 @@ def parse_shape(node: Node) -> tuple[int, ...]:
     """A shape: a list of sizes, none negative."""
     sizes = []
     for item in node.items():
-        if isinstance(item.value, int) and not isinstance(item.value, bool) and item.value >= 0:
+        if type(item.value) is int and item.value >= 0:
             sizes.append(item.value)
         else:
             item.fault(f"a size is an integer from 0 on, got {item.kind}")

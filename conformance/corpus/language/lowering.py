@@ -6,7 +6,6 @@ import ast
 import hashlib
 import json
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -24,6 +23,7 @@ from conformance.corpus.language.program import (
     names_of_framework,
     names_of_scope,
     names_read,
+    statements_of,
     steps_of,
     walk,
 )
@@ -159,22 +159,15 @@ def _edited(text: str, tree: ast.Module, counted: set[str], guarded: set[str]) -
         if isinstance(part, ast.FunctionDef) and part.name in counted:
             first = first_line(part.body[0]) - 1
             placed[first].insert(0, f"{_margin(lines[first])}calls[{part.name!r}] += 1")
-    for statement in _guarded(tree.body, guarded):
+    for statement in statements_of(tree.body):
+        if blocks_of(statement) or not guarded & set(bound_by(statement)):
+            continue
         first, last = first_line(statement) - 1, statement.end_lineno or 1
         inside = _indented([line for place in placed[first:last] for line in place])
         placed[first:last] = [[*_guard(statement, _margin(lines[first]), inside)]] + [
             [] for _ in range(last - first - 1)
         ]
     return [line for place in placed for line in place]
-
-
-def _guarded(body: list[ast.stmt], names: set[str]) -> Iterator[ast.stmt]:
-    """The statements of the program's own scope that bind one of these names."""
-    for statement in body:
-        if inside := blocks_of(statement):
-            yield from _guarded(inside, names)
-        elif names & set(bound_by(statement)):
-            yield statement
 
 
 def _guard(statement: ast.stmt, margin: str, inside: list[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,13 +16,8 @@ Compound: TypeAlias = ast.With | ast.If | ast.For | ast.While
 _NO_CHILDREN = {"ctx", "op", "ops", "id", "attr", "name", "kind", "type_comment", "type_ignores"}
 """Fields that hold no part that a reader asks about: names, operators, contexts."""
 
-
 _FIELDS: dict[type, tuple[str, ...]] = {ast.Constant: ()}
 """For each kind of part that was met, the fields that can hold parts."""
-
-
-_METHODS: dict[type, str] = {}
-"""The name of the method that visits each kind of part."""
 
 
 def children(part: ast.AST) -> list[ast.AST]:
@@ -52,10 +48,7 @@ class Visitor:
 
     def visit(self, part: ast.AST) -> None:
         """Visit a part with the method of its kind."""
-        kind = type(part)
-        if kind not in _METHODS:
-            _METHODS[kind] = f"visit_{kind.__name__}"
-        getattr(self, _METHODS[kind], self.generic_visit)(part)
+        getattr(self, f"visit_{type(part).__name__}", self.generic_visit)(part)
 
     def generic_visit(self, node: ast.AST) -> None:
         """Visit the parts inside a part."""
@@ -78,6 +71,13 @@ def blocks_of(statement: ast.stmt) -> list[ast.stmt]:
     if not isinstance(statement, Compound):
         return []
     return [*statement.body, *getattr(statement, "orelse", [])]
+
+
+def statements_of(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement of a scope: those of compound statements too, but of no definition."""
+    for statement in body:
+        yield statement
+        yield from statements_of(blocks_of(statement))
 
 
 def heads_of(statement: ast.stmt) -> list[ast.AST]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from typing import Literal
 
 from conformance.corpus.language.document import shortened
 from conformance.corpus.language.program import Visitor, names_of_scope
@@ -25,24 +26,32 @@ def check_names(
     `made` are bound in the program's own scope before it begins (inputs), `outer` around it
     (what setup made): a program that binds one of those anew cannot read it before.
     """
-    scope = _Scope(tree.body, frozenset(made), GIVEN | frozenset(outer), refuse)
-    scope.outermost = True
+    scope = _Scope(tree.body, frozenset(made), GIVEN | frozenset(outer), refuse, "case")
     scope.block(tree.body)
     return frozenset(scope.bound)
 
 
 class _Scope(Visitor):
-    """One scope, walked in the order in which it runs; nested functions run later."""
+    """One scope, walked in the order in which it runs; nested functions run later.
+
+    A class's body reads what is around it, and its own names are not seen by its methods.
+    """
 
     def __init__(
-        self, body: list[ast.stmt], made: frozenset[str], outer: frozenset[str], refuse: Refuse
+        self,
+        body: list[ast.stmt],
+        made: frozenset[str],
+        outer: frozenset[str],
+        refuse: Refuse,
+        kind: Literal["case", "function", "class"],
     ) -> None:
         self.own = names_of_scope(body) | made
         self.bound = set(made)
         self.outer = outer
         self.refuse = refuse
+        self.kind = kind
+        self.seen_inside = outer if kind == "class" else outer | self.own
         self.lost: dict[str, str] = {}
-        self.outermost = False
 
     def block(self, body: list[ast.stmt]) -> bool:
         """Walk statements; whether the end is reached (no `return` on the way)."""
@@ -62,7 +71,8 @@ class _Scope(Visitor):
             self.lost[part.id] = "is deleted before it is read"
 
     def _read(self, part: ast.AST, name: str) -> None:
-        if name in self.bound or (name in self.outer and name not in self.own):
+        around = name in self.outer and (self.kind == "class" or name not in self.own)
+        if name in self.bound or around:
             return
         if name.startswith("_"):  # refused already
             return
@@ -117,7 +127,7 @@ class _Scope(Visitor):
         self.bound = set.intersection(*ends) if ends else before
         for name in sorted(set().union(*ends) - self.bound):
             self.lost[name] = "is bound in one branch only"
-            if self.outermost and name not in self.outer:
+            if self.kind == "case" and name not in self.outer:
                 self.refuse(part, f"'{shortened(name)}' {ONE_SIDED}")
                 self.bound.add(name)
 
@@ -144,24 +154,11 @@ class _Scope(Visitor):
         given = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
         starred = (arguments.vararg, arguments.kwarg)
         names = frozenset(one.arg for one in (*given, *starred) if one is not None)
-        return _Scope(body, names, self.outer | self.own, self.refuse)
+        return _Scope(body, names, self.seen_inside, self.refuse, "function")
 
     def visit_ClassDef(self, part: ast.ClassDef) -> None:
         for base in (*part.bases, *part.decorator_list):
             self.visit(base)
-        inner = _ClassScope(part.body, frozenset(), self.outer | self.own, self.refuse)
+        inner = _Scope(part.body, frozenset(), self.seen_inside, self.refuse, "class")
         inner.block(part.body)
         self.bound.add(part.name)
-
-
-class _ClassScope(_Scope):
-    """A class's body: it reads what is around it, and its own names are not seen by its methods."""
-
-    def _read(self, part: ast.AST, name: str) -> None:
-        if name not in self.outer:
-            super()._read(part, name)
-
-    def _inner(self, body: list[ast.stmt], arguments: ast.arguments) -> _Scope:
-        inner = super()._inner(body, arguments)
-        inner.outer = self.outer
-        return inner

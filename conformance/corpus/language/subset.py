@@ -13,8 +13,6 @@ from conformance.corpus.language.admission import (
     OwnClasses,
     of_framework,
     why_no_attribute,
-    why_no_call,
-    why_no_class,
     why_no_name,
 )
 from conformance.corpus.language.document import Node, shortened
@@ -22,7 +20,9 @@ from conformance.corpus.language.program import Visitor, dotted_name
 from conformance.corpus.language.scopes import check_names
 from conformance.corpus.language.sizes import SIZED, size_faults
 from conformance.corpus.language.vocabulary import (
+    BASES,
     BUILT_FROM_PLAIN_VALUES,
+    FORBIDDEN_KEYWORDS,
     LOOP_OPTIONS,
     METHODS,
     PROBES,
@@ -35,17 +35,12 @@ MAX_TEXT = 8_000
 MAX_DEPTH = 40
 MAX_BLOCKS = 10
 
-STATEMENTS = (
+PARTS = (
     *(ast.Assign, ast.AugAssign, ast.Expr, ast.With, ast.FunctionDef, ast.ClassDef),
     *(ast.If, ast.While, ast.For, ast.Return, ast.Delete, ast.Pass),
-)
-EXPRESSIONS = (
     *(ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.BinOp, ast.UnaryOp),
     *(ast.BoolOp, ast.Compare, ast.Subscript, ast.Slice, ast.Call, ast.Starred),
     *(ast.Attribute, ast.Lambda, ast.IfExp),
-)
-PARTS = (
-    *(*STATEMENTS, *EXPRESSIONS),
     *(ast.Module, ast.keyword, ast.arguments, ast.arg, ast.withitem),
 )
 BLOCKS = (ast.With, ast.FunctionDef, ast.ClassDef, ast.If, ast.While, ast.For)
@@ -181,11 +176,6 @@ class _Checker(Visitor):
         self.depth -= 1
         self.blocks -= block
 
-    def refuse_all(self, found: Iterable[tuple[ast.AST, str]]) -> None:
-        """Report every reason that was found against a part."""
-        for part, message in found:
-            self.refuse(part, message)
-
     def check_name(self, part: ast.AST, name: str, allowed: Container[str] = ()) -> None:
         """Refuse a name that a program cannot give to anything."""
         if name.startswith("_") and name not in allowed:
@@ -240,7 +230,21 @@ class _Checker(Visitor):
 
     def visit_Call(self, part: ast.Call) -> None:
         self.in_place.add(id(part.func))
-        self.refuse_all(why_no_call(part, self.own))
+        name = dotted_name(part.func) or ""
+        for word in part.keywords:
+            if word.arg is None:
+                self.refuse(word, "a dictionary is not unpacked into a call: write its keywords")
+            elif word.arg.startswith("_") or word.arg in FORBIDDEN_KEYWORDS:
+                shown = shortened(word.arg)
+                self.refuse(word, f"the keyword '{shown}' is not part of the case language")
+        if name == "super" and (part.args or part.keywords):
+            self.refuse(part, "super() has no arguments here")
+        of_base = isinstance(part.func, ast.Attribute) and part.func.attr == "__init__"
+        if of_base or BUILT_FROM_PLAIN_VALUES.fullmatch(name):
+            for value in (*part.args, *(word.value for word in part.keywords)):
+                if not self.own.is_plain(value):
+                    message = "a layer is built from literals, functions, inputs and layers only"
+                    self.refuse(value, message)
         self.generic_visit(part)
 
     def visit_FunctionDef(self, part: ast.FunctionDef) -> None:
@@ -254,9 +258,23 @@ class _Checker(Visitor):
     def visit_ClassDef(self, part: ast.ClassDef) -> None:
         self._check_definition(part)
         self.in_place |= set(map(id, part.bases))
-        self.refuse_all(why_no_class(part, self.own))
-        for method in part.body:
-            if isinstance(method, ast.FunctionDef) and not method.args.posonlyargs:
+        methods = [method for method in part.body if isinstance(method, ast.FunctionDef)]
+        for base in part.bases:
+            name = dotted_name(base) or ""
+            if name not in BASES and not (isinstance(base, ast.Name) and name in self.own.classes):
+                message = f"a class derives from {', '.join(BASES)} or a class of the case"
+                self.refuse(base, message)
+            built = BUILT_FROM_PLAIN_VALUES.fullmatch(name)
+            if built and not any(method.name == "__init__" for method in methods):
+                message = f"a class over {name} defines __init__, which calls super().__init__()"
+                self.refuse(part, message)
+        if part.keywords or part.decorator_list:
+            self.refuse(part, "a class has plain bases, and no decorators")
+        for statement in part.body:
+            if not isinstance(statement, ast.FunctionDef | ast.Pass):
+                self.refuse(statement, "a class has methods only: set fields in __init__")
+        for method in methods:
+            if not method.args.posonlyargs:
                 self.in_place |= set(map(id, method.args.args[:1]))
         self.generic_visit(part)
 
