@@ -10,7 +10,7 @@ from conformance.commands.files import record_at
 from conformance.commands.options import add_corpus
 from conformance.corpus.index import summaries
 from conformance.files import data_folder
-from conformance.report.formats import FORMATS, render
+from conformance.report import FORMATS, render
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.report.text import encodable, print_report
 from conformance.text import suggest

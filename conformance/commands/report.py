@@ -12,7 +12,7 @@ from conformance.commands.gating import add_known, documented, gate_of
 from conformance.commands.options import add_corpus, write_output
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
-from conformance.report.formats import FORMATS, render
+from conformance.report import FORMATS, render
 from conformance.report.model import Report
 from conformance.report.of_releases import report_of_releases, version_of
 from conformance.report.of_run import report_of_run

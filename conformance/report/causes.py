@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from conformance.corpus.language.case import Case
+from conformance.report.building import grouped
 from conformance.report.model import LABELS, Section
 from conformance.text import plural
 from conformance.verdicts.findings import Finding, Findings
@@ -36,15 +37,16 @@ def causes_of(cells: Sequence[Finding], run: Findings) -> Iterator[Section]:
     the class of the mismatch and the operation whose cases mismatch most. What is declared as
     lacking comes last: it makes no cell fall short.
     """
-    asked = _programs_by_name({found.case.id: found.case for found in run.cells})
+    asked = _uses(run.cells)
     for target in run.asked:
         own = [found for found in cells if found.cell.target == target]
         causes = Counter(_causes([found for found in own if not _lacks(found)], asked))
-        counted = [f"{cause} ({plural(n, 'cell')})" for cause, n in causes.most_common()]
-        left = [f"... and {plural(len(counted[MOST:]), 'more cause')}"] if counted[MOST:] else []
-        names = Counter(name for found in own for name in _lacks(found)).most_common(MOST)
-        lacking = ", ".join(f"{name} ({plural(n, 'cell')})" for name, n in names)
-        told = [*counted[:MOST], *left, *([f"declared as lacking: {lacking}"] if lacking else [])]
+        lacking = Counter(name for found in own for name in _lacks(found)).most_common(MOST)
+        told = _counted(causes.most_common(MOST))
+        if len(causes) > MOST:
+            told.append(f"... and {plural(len(causes) - MOST, 'more cause')}")
+        if lacking:
+            told.append(f"declared as lacking: {', '.join(_counted(lacking))}")
         missing = {cause.removeprefix(MISSING) for cause in causes if cause.startswith(MISSING)}
         lacks = {str(name) for name in run.targets.get(target, {}).get("lacks") or ()}
         paste = f"GRADCONF_LACKS = {sorted(lacks | missing)}".replace("'", '"')
@@ -52,20 +54,21 @@ def causes_of(cells: Sequence[Finding], run: Findings) -> Iterator[Section]:
         yield Section(heading, "causes", lines=tuple(told), paste=paste if missing else "")
 
 
+def _counted(names: Iterable[tuple[str, int]]) -> list[str]:
+    return [f"{name} ({plural(count, 'cell')})" for name, count in names]
+
+
 def _causes(cells: Sequence[Finding], asked: Mapping[str, int]) -> Iterator[str]:
-    """The cause of each cell."""
-    failing: dict[str, dict[str, Case]] = {}
-    for found in cells:
-        cause = _own_cause(found)
-        if cause:
-            yield cause
-        else:
-            failing.setdefault(found.mismatches[0].kind, {})[found.case.id] = found.case
-    operations = {kind: _operations(cases, asked) for kind, cases in failing.items()}
-    for found in cells:
-        if not _own_cause(found):
-            kind = found.mismatches[0].kind
-            yield f"{kind}{operations[kind][found.case.id]}"
+    """The cause of each cell; values that mismatch are put down to an operation."""
+    causes = [_own_cause(found) for found in cells]
+    mismatching = [found for found, cause in zip(cells, causes, strict=True) if not cause]
+    failing = {kind: _uses(own) for kind, own in grouped(mismatching, _kind).items()}
+    for found, cause in zip(cells, causes, strict=True):
+        yield cause or f"{_kind(found)}{_suspect(found.case, failing[_kind(found)], asked)}"
+
+
+def _kind(found: Finding) -> str:
+    return found.mismatches[0].kind
 
 
 def _own_cause(found: Finding) -> str:
@@ -105,20 +108,17 @@ def _names(case: Case) -> set[str]:
     return set(NAME.findall(f"{case.setup}\n{case.run}"))
 
 
-def _programs_by_name(cases: Mapping[str, Case]) -> Counter[str]:
+def _uses(cells: Iterable[Finding]) -> Counter[str]:
     """How many cases use each name."""
+    cases = {found.case.id: found.case for found in cells}
     return Counter(name for case in cases.values() for name in _names(case) - EVERYWHERE)
 
 
-def _operations(cases: Mapping[str, Case], asked: Mapping[str, int]) -> dict[str, str]:
-    """For each of these failing cases, `: operation`, the most suspicious name that it uses.
+def _suspect(case: Case, failing: Mapping[str, int], asked: Mapping[str, int]) -> str:
+    """`: operation`, the most suspicious name that a failing case uses, if any.
 
     Many of the cases that fail use such a name, and few of those that pass (Ochiai's measure).
     """
-    failing = _programs_by_name(cases)
-
-    def suspicion(name: str) -> float:
-        return failing[name] / math.sqrt(asked[name])
-
-    named = {id: sorted(_names(case) - EVERYWHERE) for id, case in cases.items()}
-    return {id: f": {max(names, key=suspicion)}" if names else "" for id, names in named.items()}
+    names = sorted(_names(case) - EVERYWHERE)
+    suspicion = {name: failing[name] / math.sqrt(asked[name]) for name in names}
+    return f": {max(names, key=suspicion.__getitem__)}" if names else ""

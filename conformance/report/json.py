@@ -12,8 +12,8 @@ from conformance.report.model import Report, Score
 
 VERSION = 2
 """Raised when a key changes its meaning or goes; a new key does not raise it."""
-DERIVED = ("passed", "supported", "rate")
-"""What of a score is written beside its own fields."""
+DERIVED = {Score: ("passed", "supported", "rate"), Report: ("exit_code",)}
+"""What is written beside a type's own fields."""
 
 
 def write(report: Report) -> str:
@@ -31,8 +31,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if is_dataclass(value):
-        names = [field.name for field in fields(value)]
-        names += DERIVED if isinstance(value, Score) else ()
+        names = [*(field.name for field in fields(value)), *DERIVED.get(type(value), ())]
         return {name: _plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

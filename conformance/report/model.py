@@ -7,15 +7,14 @@ are as targets and records gave them: whoever writes them makes them harmless fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from conformance import __version__
 from conformance.answers.mismatch import Mismatch
-from conformance.answers.mismatch import lines as mismatch_lines
-from conformance.closing import Word
+from conformance.closing import EXIT_CODES, Word
 from conformance.corpus.cases import CORPUS_VERSION
 from conformance.text import plural
 from conformance.verdicts.changes import ChangeClass
@@ -139,6 +138,7 @@ class Item:
 
 
 TableCell: TypeAlias = "str | int | Item"
+Rows: TypeAlias = list[tuple[TableCell, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +172,10 @@ class Section:
     lines: tuple[str, ...] = ()
     paste: str = ""
     brief: bool = True
+
+    def says_something(self) -> bool:
+        """Whether anything stands under the heading."""
+        return bool(self.blocks or self.tables or self.lines)
 
     @property
     def title(self) -> str:
@@ -272,7 +276,6 @@ class Report:
     kind: Kind
     title: str
     word: Word | None
-    exit_code: int
     beside: str = ""
     subjects: tuple[Subject, ...] = ()
     headline: tuple[str, ...] = ()
@@ -289,6 +292,11 @@ class Report:
     gated: tuple[str, ...] = ()
     gradconf: str = __version__
     corpus: str = CORPUS_VERSION
+
+    @property
+    def exit_code(self) -> int:
+        """What the process exits with."""
+        return EXIT_CODES[self.word] if self.word else 0
 
     @property
     def verdict_text(self) -> str:
@@ -310,16 +318,3 @@ def cells_in(blocks: Iterable[Block]) -> int:
 def web(link: str) -> str:
     """A link that a reader may follow: to the web, with nothing else in it; or nothing."""
     return link if WEB.fullmatch(link) else ""
-
-
-def lines_of(mismatches: Sequence[Mismatch]) -> tuple[str, ...]:
-    """What differed, line by line; an indented line explains the one before."""
-    return tuple(line for mismatch in mismatches for line in mismatch_lines(mismatch))
-
-
-def sections(*found: Section | Iterable[Section]) -> Iterator[Section]:
-    """The sections that say anything."""
-    for one in found:
-        for section in (one,) if isinstance(one, Section) else one:
-            if section.blocks or section.tables or section.lines:
-                yield section

@@ -11,10 +11,10 @@ from conformance.answers.answer import ENDING, Answer
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.text import describe, steady
 from conformance.asking.events import Cell
-from conformance.closing import EXIT_CODES
 from conformance.corpus.language.case import MODES
-from conformance.report import model, wording
-from conformance.report.model import Block, Fact, Report, Section, Subject, Table
+from conformance.report import building
+from conformance.report.building import grouped, table_of
+from conformance.report.model import Block, Fact, Item, Report, Role, Rows, Section, Subject, Table
 from conformance.targets.specification import name_of
 from conformance.text import clean, plural
 from conformance.verdicts.changes import CLASSES, Change, ChangeClass, Changes, Side
@@ -47,20 +47,19 @@ class Known:
 
 def report_of_difference(found: Changes, gated: Collection[ChangeClass], known: Known) -> Report:
     """The Report of two sides; the classes that are `gated` decide its word."""
-    word = found.word(gated)
     counts = Section("changes", "counts", tables=tuple(_tables(found)))
+    sections = [*_classes(found, known), counts]
     return Report(
         "difference",
         "gradconf diff",
-        word,
-        EXIT_CODES[word] if word else 0,
+        found.word(gated),
         subjects=(*_side("old", found.old), *_side("new", found.new)),
         headline=(_counted(found),),
         reservations=tuple(_reservations(found)),
-        sections=tuple(model.sections(_classes(found, known), counts)),
+        sections=tuple(filter(Section.says_something, sections)),
         changes=tuple(changed_cells(found, known)),
-        command=wording.quoted("gradconf", *known.command) if known.command else "",
-        all_of_it=wording.quoted("gradconf", "diff", found.old.title, found.new.title),
+        command=building.command_line(known.command),
+        all_of_it=building.quoted("gradconf", "diff", found.old.title, found.new.title),
         counts={kind: count for kind, count in found.counts.items()},
         compared=found.compared,
         gated=tuple(gated),
@@ -76,16 +75,16 @@ def version_section(found: Changes, known: Known) -> Section:
 
 def changed_cells(found: Changes, known: Known) -> Iterator[Block]:
     """Every cell that changed, by itself."""
-    return (_block([change], _facts(change), known) for change in found.changes)
+    return (_block([change], known) for change in found.changes)
 
 
-def _side(role: model.Role, side: Side) -> Iterator[Subject]:
+def _side(role: Role, side: Side) -> Iterator[Subject]:
     """What was run: the record, then its targets with their surroundings."""
     yield Subject(role, side.title, side.title, failed=side.reason)
     for label, about in side.targets.items():
         if label != ORACLE_LABEL or len(side.targets) == 1:
             name = f"{name_of(label)} {about.get('version') or 'of unknown version'}"
-            yield Subject(role, label, name, wording.surroundings(about), about=about)
+            yield Subject(role, label, name, building.surroundings(about), about=about)
 
 
 def _reservations(found: Changes) -> Iterator[str]:
@@ -120,19 +119,17 @@ def _classes(found: Changes, known: Known) -> Iterator[Section]:
 
 def change_blocks(found: Changes, known: Known) -> Iterator[Block]:
     """The changes in order, a case that changed alike in several modes as one block."""
-    grouped: dict[tuple[object, ...], list[Change]] = {}
-    for change in found.changes:
-        if change.kind not in ONE_SIDED:
-            cell, facts = change.cell, _facts(change)
-            told = (change.kind, change.cause, change.mismatch, change.turn)
-            grouped.setdefault((facts, *told, cell.case, cell.target), []).append(change)
-    for changes in grouped.values():
-        yield _block(changes, _facts(changes[0]), known)
+
+    def alike(change: Change) -> object:
+        told = change.kind, change.cause, change.mismatch, change.turn
+        return _facts(change), told, change.cell.case, change.cell.target
+
+    changes = (change for change in found.changes if change.kind not in ONE_SIDED)
+    return (_block(group, known) for group in grouped(changes, alike).values())
 
 
-def _block(changes: Sequence[Change], facts: tuple[Fact, ...], known: Known) -> Block:
-    first, by = changes[0], changes[0].explained_by
-    cell = first.cell
+def _block(changes: Sequence[Change], known: Known) -> Block:
+    first, cell, by = changes[0], changes[0].cell, changes[0].explained_by
     return Block(
         first.mismatch or first.kind,
         first.kind,
@@ -143,11 +140,11 @@ def _block(changes: Sequence[Change], facts: tuple[Fact, ...], known: Known) -> 
         cause=first.cause,
         mismatches=first.mismatches,
         note=MEANING.get(first.kind, ""),
-        facts=facts,
+        facts=_facts(first),
         since=f"{first.turn}, {_a(by.kind)}" if by else "",
         reason=by.reason if by else "",
         link=by.link if by else "",
-        show=wording.show_command(cell, known.command),
+        show=building.show_command(cell, known.command),
     )
 
 
@@ -238,10 +235,9 @@ def _tables(found: Changes) -> Iterator[Table]:
         mode = change.cell.mode if change.cell.mode in MODES else OTHER
         counted.setdefault((CLASSES.index(change.kind), area), Counter())[mode] += 1
     modes = [mode for mode in (*MODES, OTHER) if any(row[mode] for row in counted.values())]
-    heads = (model.Column("class", number=False), model.Column("area", number=False))
-    rows: list[tuple[model.TableCell, ...]] = []
-    for (kind, area), row in sorted(counted.items()):
-        named = model.Item(CLASSES[kind], CLASSES[kind]), area
-        rows.append((*named, *(row[mode] for mode in modes), row.total()))
+    rows: Rows = [
+        (Item(CLASSES[kind], CLASSES[kind]), area, *(row[mode] for mode in modes), row.total())
+        for (kind, area), row in sorted(counted.items())
+    ]
     if rows:
-        yield Table((*heads, *map(model.Column, [*modes, "cells"])), tuple(rows))
+        yield table_of(("class", "area"), [*modes, "cells"], rows)

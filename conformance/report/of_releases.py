@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any
 
-from conformance.closing import EXIT_CODES, Word
 from conformance.corpus.language.case import MODES, Case
-from conformance.report import wording
-from conformance.report.model import Block, Column, Item, Report, Section, Subject, Table, TableCell
+from conformance.report import building
+from conformance.report.building import grouped, table_of
+from conformance.report.model import Block, Column, Item, Report, Rows, Section, Subject, Table
 from conformance.report.of_difference import Known, change_blocks, changed_cells
 from conformance.text import plural
 from conformance.verdicts.changes import REWORDED, Changes
 from conformance.verdicts.findings import ORACLE_LABEL, Finding, Findings
 from conformance.verdicts.judge import RAN
 
-Rows: TypeAlias = "list[tuple[TableCell, ...]]"
 HEAD = (
     "Made from the records in this folder by gradconf report reports --format history; do not"
     " edit. A record holds the raw answers of one release; they are judged anew, by the cases and"
@@ -46,15 +45,13 @@ def report_of_releases(
     `changes` are those from each to the next; `cases` are those of the corpus by id.
     """
     incomplete = [run for run in releases if not run.complete]
-    word: Word = "untrustworthy" if incomplete else "conforms"
     known = Known({case.id: case.title for case in cases.values()})
     kept = [_of_the_target(found, cases) for found in changes]
     turns = reversed(list(zip(pairwise(releases), kept, strict=True)))
     return Report(
         "releases",
         "Who keeps the gradient contract, release by release",
-        word,
-        EXIT_CODES[word],
+        "untrustworthy" if incomplete else "conforms",
         subjects=tuple(map(_subject, releases)),
         headline=(HEAD,),
         reservations=tuple(f"{run.record}: {run.reason or 'it did not end'}" for run in incomplete),
@@ -72,7 +69,7 @@ def report_of_releases(
 def _subject(run: Findings) -> Subject:
     ((label, modes),) = run.asked.items()
     about = run.targets.get(label, {})
-    told = wording.surroundings(about)
+    told = building.surroundings(about)
     return Subject("release", label, run.title(label), told, modes, about)
 
 
@@ -86,23 +83,22 @@ def version_of(run: Findings) -> str:
 
 
 def _releases(releases: Sequence[Findings]) -> Table:
-    counted = (*MODES, "deviations", "fall short", "unstable", "stale")
-    heads = (Column("release", number=False), *map(Column, counted), Column("with", number=False))
     rows: Rows = []
     for run in reversed(releases):
-        (label,), cells = run.asked, run.cells
-        modes = [_passed([one for one in cells if one.cell.mode == mode]) for mode in MODES]
+        (label,), by_mode = run.asked, grouped(run.cells, lambda found: found.cell.mode)
         numbers = (
-            sum(found.verdict == "known_deviation" for found in cells),
-            sum(found.falls_short for found in cells),
-            sum(found.unstable for found in cells),
+            sum(found.verdict == "known_deviation" for found in run.cells),
+            sum(found.falls_short for found in run.cells),
+            sum(found.unstable for found in run.cells),
             sum(cell.target == label for cell in run.stale),
         )
+        modes = [_passed(by_mode.get(mode, ())) for mode in MODES]
         rows.append((version_of(run), *modes, *numbers, _with(run.targets.get(label, {}))))
-    return Table(heads, tuple(rows))
+    counted = (*MODES, "deviations", "fall short", "unstable", "stale")
+    return table_of(("release",), (*counted, Column("with", number=False)), rows)
 
 
-def _passed(cells: Sequence[Finding]) -> str:
+def _passed(cells: Collection[Finding]) -> str:
     """`41 of 43`, `43` where all of them did, nothing where none applies."""
     applicable = sum(found.verdict in RAN for found in cells)
     passed = sum(found.verdict == "pass" for found in cells)
@@ -121,16 +117,12 @@ def _with(about: Mapping[str, Any]) -> str:
 
 
 def _areas(releases: Sequence[Findings]) -> Table:
-    by_area: dict[str, list[list[Finding]]] = {}
-    for position, run in enumerate(releases):
-        for found in run.cells:
-            columns = by_area.setdefault(found.case.area, [[] for _ in releases])
-            columns[position].append(found)
+    by_release = [grouped(run.cells, lambda found: found.case.area) for run in releases]
     rows: Rows = []
-    for area, columns in sorted(by_area.items()):
-        rows.append((Item(area, link=f"../cases/{area}"), *map(_passed, columns)))
-    heads = (Column("area", number=False), *map(Column, map(version_of, releases)))
-    return Table(heads, tuple(rows))
+    for area in sorted(set().union(*by_release)):
+        passed = (_passed(found.get(area, ())) for found in by_release)
+        rows.append((Item(area, link=f"../cases/{area}"), *passed))
+    return table_of(("area",), map(version_of, releases), rows)
 
 
 # ----- the changelog -----

@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from conformance.closing import EXIT_CODES
+from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.corpus.language.lowering import lower
-from conformance.report import model, wording
+from conformance.report import building, model
+from conformance.report.building import grouped, table_of
 from conformance.report.causes import causes_of
-from conformance.report.model import LABELS, Block, Item, Report, Score, Section, Subject, Table
+from conformance.report.model import LABELS, Block, Item, Report, Rows, Score, Section, Subject
 from conformance.report.of_difference import Known, changed_cells, version_section
 from conformance.text import plural
 from conformance.verdicts.changes import Changes
 from conformance.verdicts.findings import ORACLE_LABEL, Finding, Findings
 from conformance.verdicts.judge import FAULTS, SHORTFALLS, Verdict
 
-Columns: TypeAlias = "dict[tuple[str, str], str]"
-"""Each target and mode that answered, and what a table calls it."""
-Rows: TypeAlias = "list[tuple[model.TableCell, ...]]"
+Place: TypeAlias = tuple[str, str]
+"""A target and a mode: what a column is of."""
 NOW: Mapping[Verdict, str] = {
     "pass": "now passes",
     "unsupported": "now unsupported",
@@ -28,8 +28,11 @@ NOW: Mapping[Verdict, str] = {
     "known_deviation": "now a documented deviation",
 }
 """What is said of a cell that is better than its baseline."""
+VERDICTS = list(LABELS)
 NOT_DECLARED = "the baseline does not say that the target lacks this"
 AREAS = "Cells that passed, of those whose case applies and that the target is said to support."
+STEPS = {"all": 1.0, "most": 0.9, "half": 0.5, "few": 0.0}
+"""The colours of shares, and the least share of each."""
 
 
 def report_of_run(run: Findings, changes: Iterable[Changes] = ()) -> Report:
@@ -42,26 +45,23 @@ def report_of_run(run: Findings, changes: Iterable[Changes] = ()) -> Report:
         "run",
         "gradconf",
         run.word,
-        EXIT_CODES[run.word],
         beside=", ".join(model.excused(*failures)),
         subjects=tuple(_subjects(run, scores)),
         headline=tuple(_against_the_baseline(run)),
         reservations=tuple(_reservations(run)),
-        sections=tuple(model.sections(*_sections(run, versions, known))),
+        sections=tuple(filter(Section.says_something, _sections(run, versions, known))),
         cells=tuple(_block([found], run.command) for found in run.cells),
         changes=tuple(block for found in versions for block in changed_cells(found, known)),
-        command=wording.quoted("gradconf", *run.command) if run.command else "",
+        command=building.command_line(run.command),
         record=run.record,
-        all_of_it=wording.report_command(run.record, run.command),
+        all_of_it=building.report_command(run.record, run.command),
         seconds=run.seconds,
         counts={verdict: count for verdict, count in run.counts().items()},
         compared=sum(found.compared for found in run.cells),
     )
 
 
-def _sections(
-    run: Findings, versions: Iterable[Changes], known: Known
-) -> Iterator[Section | Iterable[Section]]:
+def _sections(run: Findings, versions: Iterable[Changes], known: Known) -> Iterator[Section]:
     """The shortfalls first, then what explains and counts them."""
     cells = run.cells
 
@@ -74,22 +74,22 @@ def _sections(
     lacking = [found for found in cells if found.verdict == "unsupported" and not found.falls_short]
     faults = [found for found in cells if found.verdict in FAULTS]
     departing = [found for found in cells if found.verdict == "known_deviation"]
+    better = [found for found in cells if found.standing == "better"]
     yield told("falls short", "short", short)
     yield told("falls short in new cases, which the baseline does not know", "new", new)
     yield told("at fault: the suite, the oracle or an adapter, not the target", "fault", faults)
     yield told(f"known by the baseline {_file(run)}", "known", excused)
-    yield causes_of([*short, *new, *excused, *lacking], run)
-    better = [found for found in cells if found.standing == "better"]
+    yield from causes_of([*short, *new, *excused, *lacking], run)
     yield told("better than the baseline", "better", better)
-    yield (version_section(found, known) for found in versions)
+    yield from (version_section(found, known) for found in versions)
     yield Section(f"stale ({len(run.stale)})", "stale", lines=tuple(map(str, run.stale)))
     yield Section("cells", "counts", tables=(_counts(run),))
     yield replace(told("departs as documented", "departs", departing), brief=False)
     if cells:
         columns = _columns(run)
-        areas = _areas(run, columns)
+        areas, cases = _areas(cells, columns), _cases(cells, columns)
         yield Section("areas", "areas", tables=(areas,), lines=(AREAS,), brief=False)
-        yield Section("cases", "cases", tables=(_cases(run, columns),), brief=False)
+        yield Section("cases", "cases", tables=(cases,), brief=False)
 
 
 # ----- blocks -----
@@ -97,15 +97,11 @@ def _sections(
 
 def blocks_of(cells: Iterable[Finding], command: Sequence[str] = ()) -> list[Block]:
     """These cells, fails first, the same finding in several modes as one block."""
-    groups: dict[object, list[Finding]] = {}
-    for found in cells:
-        groups.setdefault(_identity(found), []).append(found)
-    blocks = [
+    groups = sorted(grouped(cells, _identity).values(), key=lambda g: VERDICTS.index(g[0].verdict))
+    return [
         replace(_block(group, command), program=lower(group[0].case, group[0].cell.mode).source)
-        for group in groups.values()
+        for group in groups
     ]
-    order: list[object] = list(LABELS)
-    return sorted(blocks, key=lambda block: order.index(block.kind))
 
 
 def _identity(found: Finding) -> object:
@@ -136,8 +132,8 @@ def _block(group: Sequence[Finding], command: Sequence[str]) -> Block:
         since=_since(first),
         reason=_reason(first),
         link=by.link if by else "",
-        show=wording.show_command(cell, command),
-        replay=wording.replay_command(cell, modes, command),
+        show=building.show_command(cell, command),
+        replay=building.replay_command(cell, modes, command),
         standing=first.standing,
         falls_short=first.falls_short,
         unstable=first.unstable,
@@ -152,7 +148,7 @@ def _findings(group: Sequence[Finding]) -> Iterator[str]:
     """What differed, with the bounds of the modes that have another than the one shown."""
     first, *others = group
     for position, mismatch in enumerate(first.mismatches):
-        yield from model.lines_of([mismatch])
+        yield from mismatch_lines(mismatch)
         for other in others:
             its = other.mismatches[position]
             if its.bound is not None and its.bound != mismatch.bound:
@@ -189,16 +185,16 @@ def _names(run: Findings) -> dict[str, str]:
 
 def _subjects(run: Findings, scores: Mapping[str, Score]) -> Iterator[Subject]:
     """The targets, and the oracle where it is none of them."""
-    names = {**_names(run), ORACLE_LABEL: run.title(ORACLE_LABEL)}
-    for target in [*run.asked, *({ORACLE_LABEL} - run.asked.keys())]:
+    names = {ORACLE_LABEL: run.title(ORACLE_LABEL), **_names(run)}
+    for target in dict.fromkeys([*run.asked, ORACLE_LABEL]):
         about, failed = run.targets.get(target), run.failed.get(target, "")
-        told = f"did not start: {failed}" if failed else wording.surroundings(about or {})
+        told = "was not started" if about is None else building.surroundings(about)
+        state = f"did not start: {failed}" if failed else told
+        known = names[target], state, run.asked.get(target, ()), about, failed, scores.get(target)
         if target in run.asked:
-            told = told if failed or about is not None else "was not started"
-            asked = names[target], told, run.asked[target], about, failed, scores[target]
-            yield Subject("target", target, *asked)
+            yield Subject("target", target, *known)
         elif failed or about is not None:
-            yield Subject("oracle", target, names[target], told, (), about, failed)
+            yield Subject("oracle", target, *known)
 
 
 def _score(run: Findings, target: str) -> Score:
@@ -245,65 +241,58 @@ def _reservations(run: Findings) -> Iterator[str]:
 # ----- counts -----
 
 
-def _counts(run: Findings) -> Table:
+def _place(found: Finding) -> Place:
+    return found.cell.target, found.cell.mode
+
+
+def _counts(run: Findings) -> model.Table:
     """One row for each target and mode that was asked for or answered."""
+    order, names, found = list(run.asked), _names(run), grouped(run.cells, _place)
     asked = [(target, mode) for target, modes in run.asked.items() for mode in modes]
-    counted: dict[tuple[str, str], Counter[Verdict]] = {key: Counter() for key in asked}
-    for found in run.cells:
-        counted.setdefault((found.cell.target, found.cell.mode), Counter())[found.verdict] += 1
-    order, names = list(run.asked), _names(run)
+    places = sorted(dict.fromkeys([*asked, *found]), key=lambda place: order.index(place[0]))
+    counted = {place: Counter(one.verdict for one in found.get(place, ())) for place in places}
     verdicts = [v for v in LABELS if v == "pass" or any(v in row for row in counted.values())]
-    rows: Rows = []
-    for target, mode in sorted(counted, key=lambda key: order.index(key[0])):
-        row = counted[target, mode]
-        rows.append((names[target], mode, row.total(), *(row[verdict] for verdict in verdicts)))
-    texts = model.Column("target", number=False), model.Column("mode", number=False)
-    heads = (*texts, model.Column("cells"), *(model.Column(LABELS[v], v) for v in verdicts))
-    return Table(heads, tuple(rows))
-
-
-def _columns(run: Findings) -> Columns:
-    names = _names(run) if len(run.asked) > 1 else {}
-    keys = dict.fromkeys((found.cell.target, found.cell.mode) for found in run.cells)
-    return {(target, mode): f"{names.get(target, '')} {mode}".strip() for target, mode in keys}
-
-
-def _table(first: str, columns: Columns, rows: Rows) -> Table:
-    heads = (model.Column(first, number=False), *map(model.Column, columns.values()))
-    return Table(heads, tuple(rows))
-
-
-def _areas(run: Findings, columns: Columns) -> Table:
-    """Each area with its share in each mode of each target."""
-    found: dict[str, dict[tuple[str, str], Counter[Verdict]]] = {}
-    for one in run.cells:
-        counts = found.setdefault(one.case.area, {})
-        counts.setdefault((one.cell.target, one.cell.mode), Counter())[one.verdict] += 1
-    shares: Rows = [
-        (area, *(_share(counts[column]) if column in counts else "" for column in columns))
-        for area, counts in sorted(found.items())
+    columns = [
+        model.Column("cells"),
+        *(model.Column(LABELS[verdict], verdict) for verdict in verdicts),
     ]
-    return _table("area", columns, shares)
+    rows: Rows = [
+        (names[target], mode, row.total(), *(row[verdict] for verdict in verdicts))
+        for (target, mode), row in counted.items()
+    ]
+    return table_of(("target", "mode"), columns, rows)
 
 
-def _share(counts: Mapping[Verdict, int]) -> Item:
+def _columns(run: Findings) -> dict[Place, str]:
+    """Each target and mode that answered, and what a table calls it."""
+    names = _names(run) if len(run.asked) > 1 else {}
+    places = dict.fromkeys(map(_place, run.cells))
+    return {place: f"{names.get(place[0], '')} {place[1]}".strip() for place in places}
+
+
+def _areas(cells: Sequence[Finding], columns: Mapping[Place, str]) -> model.Table:
+    """Each area with its share in each mode of each target."""
+    rows: Rows = []
+    for area, own in sorted(grouped(cells, lambda found: found.case.area).items()):
+        here = grouped(own, _place)
+        rows.append((area, *(_share(here[one]) if one in here else "" for one in columns)))
+    return table_of(("area",), columns.values(), rows)
+
+
+def _share(cells: Iterable[Finding]) -> Item:
     """`31 / 33` of these cells passed, of those that count, coloured in steps: `all` is all."""
+    counts = Counter(found.verdict for found in cells)
     score, spoken = Score(counts), ", ".join(f"{counts[v]} {LABELS[v]}" for v in counts)
     if score.rate is None:
-        return Item("unsupported" if counts.get("unsupported") else "n.a.", "nothing", spoken)
-    steps = {"all": 1.0, "most": 0.9, "half": 0.5, "few": 0.0}
-    level = next(name for name, least in steps.items() if score.rate >= least)
+        return Item("unsupported" if counts["unsupported"] else "n.a.", "nothing", spoken)
+    level = next(name for name, least in STEPS.items() if score.rate >= least)
     return Item(f"{score.passed} / {score.supported}", level, spoken)
 
 
-def _cases(run: Findings, columns: Columns) -> Table:
+def _cases(cells: Sequence[Finding], columns: Mapping[Place, str]) -> model.Table:
     """Each case with its verdict in each mode of each target."""
-    cases: dict[Item, dict[tuple[str, str], Verdict]] = {}
-    for found in run.cells:
-        case = Item(found.cell.case, hint=found.case.title)
-        cases.setdefault(case, {})[found.cell.target, found.cell.mode] = found.verdict
     rows: Rows = []
-    for case, given in cases.items():
-        verdicts = (given.get(column) for column in columns)
-        rows.append((case, *(Item(LABELS[one], one) if one else "" for one in verdicts)))
-    return _table("case", columns, rows)
+    for case, own in grouped(cells, lambda f: Item(f.cell.case, hint=f.case.title)).items():
+        here = {_place(one): Item(LABELS[one.verdict], one.verdict) for one in own}
+        rows.append((case, *(here.get(place, "") for place in columns)))
+    return table_of(("case",), columns.values(), rows)

@@ -14,9 +14,9 @@ from rich.text import Text
 
 from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.asking.events import Answered, Event, TargetFailed
+from conformance.report.building import surroundings
 from conformance.report.model import LABELS
 from conformance.report.text import COLOURS, console_on, cut, encodable, no_command
-from conformance.report.wording import surroundings
 from conformance.targets.specification import name_of
 from conformance.text import printable
 from conformance.verdicts.findings import Finding, Findings

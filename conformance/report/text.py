@@ -8,7 +8,6 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, TextIO
 
 from rich.cells import cell_len, set_cell_size
@@ -56,12 +55,7 @@ class Look:
         """The text in a colour, where there are colours."""
         if not (self.colour and text):
             return text
-        return _style(style).render(text, color_system=ColorSystem.STANDARD)
-
-
-@lru_cache
-def _style(name: str) -> Style:
-    return Style.parse(name)
+        return Style.parse(style).render(text, color_system=ColorSystem.STANDARD)
 
 
 def console_on(stream: TextIO) -> tuple[Console, Look]:
@@ -153,7 +147,7 @@ def _section(section: Section, report: Report, look: Look, limit: int | None) ->
     mark = "─" if look.unicode else "-"
     lead = f"{mark * 2} {cut(printable(section.title), WIDTH - 6)} "
     tone = COLOURS.get(section.heading, "") if section.kind == "changes" else ""
-    yield look.paint(lead + mark * (WIDTH - columns(lead)), f"bold {tone}")
+    yield look.paint(lead + mark * (WIDTH - cell_len(lead)), f"bold {tone}")
     for line in section.lines[:limit]:
         yield from _said(line, "", "  ")
     if limit is not None and len(section.lines) > limit:
@@ -206,7 +200,7 @@ def _block(block: Block, look: Look, limit: int | None, *, few: bool) -> Iterato
 def _fact(fact: model.Fact) -> Iterator[str]:
     where, old, new = map(printable, (fact.where, fact.old, fact.new))
     line = f"    {where}: {old} -> {new}"
-    if columns(line) <= WIDTH:
+    if cell_len(line) <= WIDTH:
         yield line
     else:
         yield from wrap(where, "    ", "      ")
@@ -283,20 +277,15 @@ def wrap(text: str, indent: str = "", hanging: str | None = None) -> Iterator[st
 
 
 def _broken(text: str, width: int) -> Sequence[str]:
-    if columns(text) <= width:
+    if cell_len(text) <= width:
         return [text]
     if text.replace(KEPT, "").isascii():
         return textwrap.wrap(text, width, break_on_hyphens=False)
     return [line.plain for line in Text(text).wrap(Console(), width)]
 
 
-def columns(text: str) -> int:
-    """How many columns a text takes: wide characters take two, combining ones none."""
-    return len(text) if text.isascii() else cell_len(text)
-
-
 def cut(text: str, width: int) -> str:
     """The text in at most `width` columns, with `...` for what is left out at its end."""
-    if columns(text) <= width:
+    if cell_len(text) <= width:
         return text
     return set_cell_size(text, max(width - 3, 0)) + "..."[:width]

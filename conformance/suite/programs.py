@@ -31,12 +31,47 @@ UNARY = (
     *("tf.tanh({x})", "tf.abs({x})", "tf.sign({x})", "tf.floor({x})", "tf.round({x})"),
     *(
         f"tf.math.{name}({{x}})"
-        for name in "acos acosh asin asinh atan atanh cosh sinh tan log log1p expm1 reciprocal "
-        "rsqrt erf erfc lgamma digamma ceil rint conj real imag angle".split()
+        for name in [
+            "acos",
+            "acosh",
+            "asin",
+            "asinh",
+            "atan",
+            "atanh",
+            "cosh",
+            "sinh",
+            "tan",
+            "log",
+            "log1p",
+            "expm1",
+            "reciprocal",
+            "rsqrt",
+            "erf",
+            "erfc",
+            "lgamma",
+            "digamma",
+            "ceil",
+            "rint",
+            "conj",
+            "real",
+            "imag",
+            "angle",
+        ]
     ),
     *(
         f"tf.nn.{name}({{x}})"
-        for name in "elu leaky_relu relu relu6 selu sigmoid silu softplus softsign tanh".split()
+        for name in [
+            "elu",
+            "leaky_relu",
+            "relu",
+            "relu6",
+            "selu",
+            "sigmoid",
+            "silu",
+            "softplus",
+            "softsign",
+            "tanh",
+        ]
     ),
     *("{x} * 0.5", "2.0 - {x}", "{x} ** 2", "{x} ** 0.5", "1.0 / {x}", "{x} * {x}", "{x} % 2.0"),
     *("tf.identity({x})", "tf.stop_gradient({x})", "tf.zeros_like({x})", "tf.ones_like({x})"),
@@ -51,8 +86,16 @@ BINARY = (
     *("tf.maximum({x}, {y})", "tf.minimum({x}, {y})", "tf.where({x} > {y}, {x}, {y})"),
     *(
         f"tf.math.{name}({{x}}, {{y}})"
-        for name in "atan2 divide_no_nan multiply_no_nan squared_difference xdivy xlog1py xlogy "
-        "floormod".split()
+        for name in [
+            "atan2",
+            "divide_no_nan",
+            "multiply_no_nan",
+            "squared_difference",
+            "xdivy",
+            "xlog1py",
+            "xlogy",
+            "floormod",
+        ]
     ),
 )
 """Texts whose value has the shape to which `x` and `y` broadcast."""

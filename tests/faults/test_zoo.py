@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.asking import session
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Event
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
-from conformance.report.model import lines_of
 from conformance.targets.specification import parse_target
 from conformance.verdicts.findings import Finding, Findings, Reviewer
 from tests.asking.making import TEXT
@@ -90,7 +90,8 @@ def judged(cases: list[Case], oracle: list[Event], name: str) -> dict[str, Findi
 
 def said_of(found: Finding) -> str:
     """What a report says of a cell."""
-    return "\n".join([*lines_of(found.mismatches), found.note])
+    told = [line for mismatch in found.mismatches for line in mismatch_lines(mismatch)]
+    return "\n".join([*told, found.note])
 
 
 @pytest.mark.parametrize(("name", "verdict", "told"), ZOO, ids=[name for name, _, _ in ZOO])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from conformance.asking.events import Answered, Cell, TargetReady
 from conformance.asking.record import Record, RecordError, read_record
 from conformance.asking.record_writer import RecordWriter
-from conformance.report.formats import FORMATS, render
+from conformance.report import FORMATS, render
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.report.of_run import report_of_run
 from conformance.targets.specification import Target

@@ -9,14 +9,15 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from conformance.answers.answer import Answer
 from conformance.answers.wire import value_of
 from conformance.asking.events import Cell
-from conformance.report.formats import FORMATS, render
+from conformance.report import FORMATS, render
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.report.of_run import report_of_run
-from conformance.report.text import WIDTH, columns
+from conformance.report.text import WIDTH
 from conformance.verdicts.changes import CLASSES, changes_between
 from tests.answers.strategies import OBSERVATIONS, UNHURRIED
 from tests.report.making import RIGHT, raised, report_from, results_from
@@ -92,7 +93,7 @@ def test_any_text_keeps_every_format_whole(text):
     assert json.loads(render(report, "json"))["cells"][0]["detail"] == text
     assert tags_outside_code(render(report, "markdown")) <= TAGS
     for line in render(report, "text").splitlines():
-        assert columns(line) <= WIDTH or line.strip().startswith(COPIED)
+        assert cell_len(line) <= WIDTH or line.strip().startswith(COPIED)
 
 
 # ----- differences of arbitrary records -----
@@ -137,7 +138,7 @@ def test_arbitrary_records_are_told_in_every_format_and_nothing_of_them_is_obeye
         assert not FORBIDDEN.search(document)
         assert document.endswith("\n")
     for line in documents["text"].splitlines():
-        assert columns(line) <= WIDTH or line.strip().startswith(COPIED)
+        assert cell_len(line) <= WIDTH or line.strip().startswith(COPIED)
     assert tags_outside_code(documents["markdown"]) <= TAGS
     changes = json.loads(documents["json"])["changes"]
     assert [change["kind"] for change in changes] == [change.kind for change in found.changes]
@@ -152,9 +153,9 @@ def test_a_format_that_a_kind_of_report_has_not_is_refused():
 @pytest.mark.parametrize("format", ["json", "junit", "github", "markdown", "html"])
 def test_what_a_format_does_not_need_is_not_loaded(run_python, format):
     script = (
-        "import sys; from conformance.report.formats import render;"
+        "import sys; from conformance.report import render;"
         "from conformance.report.model import Report;"
-        f"render(Report('run', '', 'conforms', 0), {format!r}); print(sorted(sys.modules))"
+        f"render(Report('run', '', 'conforms'), {format!r}); print(sorted(sys.modules))"
     )
     loaded = run_python(script)
     assert "'rich'" not in loaded

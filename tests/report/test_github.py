@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.report import github
-from conformance.report.formats import render
+from conformance.report import github, render
 from tests.report.making import CRASH, RIGHT, WRONG, held, only, report_from
 
 

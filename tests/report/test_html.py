@@ -8,8 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from conformance.report import html
-from conformance.report.formats import render
+from conformance.report import html, render
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.verdicts.changes import changes_between
 from tests.report.making import CRASH, RIGHT, WRONG, held, mended, only, report_from, sections_of

@@ -10,7 +10,7 @@ import pytest
 
 from conformance.closing import EXIT_CODES
 from conformance.files import data_folder
-from conformance.report.formats import render
+from conformance.report import render
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.verdicts.changes import changes_between
 from tests.report.making import CRASH, WRONG, held, only

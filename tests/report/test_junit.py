@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance.report.formats import render
+from conformance.report import render
 from tests.report.making import WRONG, held, only
 from tests.report.test_formats import hostile_report
 from tests.report.test_of_run import RUNS

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.report import markdown
-from conformance.report.formats import render
+from conformance.report import markdown, render
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.verdicts.changes import changes_between
 from tests.report.making import CRASH, WRONG, held, mended, only, report_from, sections_of

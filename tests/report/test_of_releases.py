@@ -7,7 +7,7 @@ from itertools import pairwise
 from conformance.asking.record import Record
 from conformance.corpus.language.case import ExpectedNone, Place
 from conformance.corpus.language.lowering import lower
-from conformance.report.formats import render
+from conformance.report import render
 from conformance.report.model import Report
 from conformance.report.of_releases import report_of_releases
 from conformance.verdicts.changes import changes_between, side_of

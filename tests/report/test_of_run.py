@@ -8,9 +8,9 @@ import pytest
 
 from conformance.asking.events import Cell
 from conformance.closing import EXIT_CODES
+from conformance.report.building import replay_command, show_command
 from conformance.report.model import LABELS, Score
 from conformance.report.of_run import report_of_run
-from conformance.report.wording import replay_command, show_command
 from conformance.verdicts.findings import Findings
 from tests.report.making import (
     BROKEN,

@@ -1,13 +1,36 @@
-"""What every builder says alike: the commands to see a cell again, and what a worker said."""
+"""What every builder needs: groups, tables of counts, and the commands to see a cell again."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from conformance.asking.events import Cell
+from conformance.report.model import Column, Rows, Table
 from conformance.text import printable
+
+T = TypeVar("T")
+Key = TypeVar("Key")
+
+
+def grouped(items: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:
+    """The items by their key, in the order in which the keys come first."""
+    groups: dict[Key, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
+def table_of(texts: Iterable[str], numbers: Iterable[str | Column], rows: Rows) -> Table:
+    """A table with columns of texts, then of numbers, or of what a column of its own says."""
+    columns = (column if isinstance(column, Column) else Column(column) for column in numbers)
+    return Table((*(Column(text, number=False) for text in texts), *columns), tuple(rows))
+
+
+def command_line(command: Sequence[str]) -> str:
+    """The command that was given, as a shell takes it; nothing where it is not known."""
+    return quoted("gradconf", *command) if command else ""
 
 
 def replay_command(cell: Cell, modes: Iterable[str] = (), command: Sequence[str] = ()) -> str:
@@ -28,11 +51,8 @@ def show_command(cell: Cell, command: Sequence[str] = ()) -> str:
 
 def report_command(record: str, command: Sequence[str] = ()) -> str:
     """The command that shows everything that a run recorded."""
-    return quoted(
-        *("gradconf", "report", record or "RECORD"),
-        *_same(command, "--corpus"),
-        *("--format", "text"),
-    )
+    words = ("gradconf", "report", record or "RECORD")
+    return quoted(*words, *_same(command, "--corpus"), "--format", "text")
 
 
 def quoted(*words: object) -> str:
@@ -49,9 +69,8 @@ def _same(command: Sequence[str], *options: str) -> Iterator[str]:
             yield from (name, joined if equals else value)
 
 
-def surroundings(about: Mapping[str, Any]) -> str:
+def surroundings(about: Mapping[str, Any] | None) -> str:
     """`Python 3.11.7, numpy 2.4.6, Linux x86_64`, from what a worker says of itself."""
-    named = {"Python": "python", "numpy": "numpy", "": "platform"}
-    return ", ".join(
-        f"{name} {about[key]}".strip() for name, key in named.items() if about.get(key)
-    )
+    parts = {"Python ": "python", "numpy ": "numpy", "": "platform"}
+    known = {lead: (about or {}).get(key) for lead, key in parts.items()}
+    return ", ".join(f"{lead}{value}".strip() for lead, value in known.items() if value)
