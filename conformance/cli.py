@@ -6,33 +6,26 @@ import argparse
 import importlib
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from conformance import __version__
 from conformance.closing import EXIT_CODES, UsageError
 from conformance.process import INTERRUPTION, give_up_output, make_lasting
 from conformance.text import did_you_mean, printable, suggest
 
-
-class Command(NamedTuple):
-    """Where a command is written, `NAME_options` and `run_NAME`, and what it is for."""
-
-    module: str
-    about: str
-
-
 COMMANDS = {
-    "run": Command("run", "run cases on targets, judge them, and gate"),
-    "list": Command("listing", "list cases"),
-    "show": Command("show", "show a case, or print it as a TensorFlow script"),
-    "check": Command("check", "check case files, deviations and bounds"),
-    "report": Command("report", "show a run record as text, Markdown, JSON or JUnit"),
-    "diff": Command("diff", "compare two run records, answer by answer"),
-    "bisect": Command("bisect", "find the version since which an answer is another one"),
-    "coverage": Command("listing", "show which lines of the contract have a case"),
-    "targets": Command("listing", "list what can be asked"),
-    "mutants": Command("mutants", "prove that the corpus catches wrong implementations"),
+    "run": ("run", "run cases on targets, judge them, and gate"),
+    "list": ("listing", "list cases"),
+    "show": ("show", "show a case, or print it as a TensorFlow script"),
+    "check": ("check", "check case files, deviations and bounds"),
+    "report": ("report", "show a run record as text, Markdown, JSON or JUnit"),
+    "diff": ("diff", "compare two run records, answer by answer"),
+    "bisect": ("bisect", "find the version since which an answer is another one"),
+    "coverage": ("listing", "show which lines of the contract have a case"),
+    "targets": ("listing", "list what can be asked"),
+    "mutants": ("mutants", "prove that the corpus catches wrong implementations"),
 }
+"""Each command's module, which has `NAME_options` and `run_NAME`, and what it is for."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,7 +71,7 @@ def parser_of(name: str) -> tuple[Parser, Callable[[argparse.Namespace], int]]:
     """The parser of a command's words, and what runs it; only its own module is imported."""
     if name not in COMMANDS:
         raise UsageError(f"no command '{name}'{suggest(name, COMMANDS)}")
-    module = importlib.import_module(f"conformance.commands.{COMMANDS[name].module}")
+    module = importlib.import_module(f"conformance.commands.{COMMANDS[name][0]}")
     run = getattr(module, f"run_{name}")
     parser = Parser(prog=f"gradconf {name}", description=run.__doc__)
     getattr(module, f"{name}_options")(parser)
@@ -109,7 +102,7 @@ def _refused(error: UsageError) -> int:
 
 def _help() -> str:
     width = max(map(len, COMMANDS))
-    commands = "\n".join(f"  {name:{width}}  {c.about}" for name, c in COMMANDS.items())
+    commands = "\n".join(f"  {name:{width}}  {about}" for name, (_, about) in COMMANDS.items())
     return (
         f"gradconf {__version__}: the conformance suite and reference oracle for gradient tapes\n\n"
         f"usage: gradconf COMMAND ...\n\n{commands}\n\n"

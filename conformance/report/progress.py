@@ -43,8 +43,7 @@ class Progress:
         self._quiet = quiet
         self._started = time.monotonic()
         self._done = self._round = 0
-        self._short: Counter[str] = Counter()
-        self._at_fault: Counter[str] = Counter()
+        self._announced: Counter[tuple[str, str]] = Counter()
         self._seen: set[str] = set()
         self._console, _ = console_on(stream)
         self._live: Live | None = None
@@ -60,27 +59,19 @@ class Progress:
             )
             self._live.start()
 
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self.close()
-
     def event(self, event: Event) -> None:
         """Say that a target has started, or why it did not, or that cells are asked again."""
         if isinstance(event, Answered):
             if event.repeat > self._round:
                 self._round = event.repeat
                 self._say(f"asking what may be unstable in a fresh process, round {self._round}")
-            return
-        if event.target in self._seen:
-            return
-        self._seen.add(event.target)
-        if isinstance(event, TargetFailed):
-            self._say(f"{event.target} did not start: {event.reason}")
-            return
-        title = f"{name_of(event.target)} {event.about.get('version') or ''}".strip()
-        self._say(f"{title} started in {self._elapsed()} ({surroundings(event.about)})")
+        elif event.target not in self._seen:
+            self._seen.add(event.target)
+            if isinstance(event, TargetFailed):
+                self._say(f"{event.target} did not start: {event.reason}")
+            else:
+                title = f"{name_of(event.target)} {event.about.get('version') or ''}".strip()
+                self._say(f"{title} started in {self._elapsed()} ({surroundings(event.about)})")
 
     def found(self, found: Finding) -> None:
         """Count a cell, and announce it where it falls short."""
@@ -88,8 +79,8 @@ class Progress:
             return
         self._done += 1
         if found.falls_short or found.verdict in FAULTS:
-            counter = self._short if found.falls_short else self._at_fault
-            counter[found.cell.target] += 1
+            kind = "fall short" if found.falls_short else "at fault"
+            self._announced[found.cell.target, kind] += 1
             self._announce(found)
         if not self._live and self._reached_a_quarter():
             self._say(self._status())
@@ -102,7 +93,7 @@ class Progress:
     # ----- what is said -----
 
     def _announce(self, found: Finding) -> None:
-        count = self._short.total() + self._at_fault.total()
+        count = self._announced.total()
         if self._live and count <= ANNOUNCED:
             why = mismatch_lines(found.mismatches[0])[0] if found.mismatches else found.note
             self._say(f"{found.cell} {why}", LABELS[found.verdict], found.verdict)
@@ -128,8 +119,8 @@ class Progress:
     def _status(self) -> str:
         told = [f"{self._done}/{self._total} cells", self._elapsed()]
         for target in self._run.asked:
-            counted = {"fall short": self._short[target], "at fault": self._at_fault[target]}
-            counts = ", ".join(f"{count} {name}" for name, count in counted.items() if count)
+            counted = {kind: self._announced[target, kind] for kind in ("fall short", "at fault")}
+            counts = ", ".join(f"{count} {kind}" for kind, count in counted.items() if count)
             told += [f"{self._run.title(target)}: {counts}"] if counts else []
         return ", ".join(told)
 
@@ -138,13 +129,12 @@ class Progress:
         return f"{seconds:.1f} s" if seconds < 60 else f"{seconds // 60:.0f}:{seconds % 60:02.0f}"
 
     def _reached_a_quarter(self) -> bool:
-        before = (self._done - 1) * QUARTERS // max(self._total, 1)
-        return self._done * QUARTERS // max(self._total, 1) > before
+        quarter = max(self._total, 1) / QUARTERS
+        return self._done // quarter > (self._done - 1) // quarter
 
     def _drawn(self) -> Table:
         """The status line: a bar, then how far the run is."""
-        width = self._console.width - BAR - 2
-        status = cut(self._printable(self._status()), width)
+        status = cut(self._printable(self._status()), self._console.width - BAR - 2)
         line = Table.grid(padding=(0, 1))
         line.add_row(ProgressBar(max(self._total, 1), self._done, width=BAR), status)
         return line
