@@ -10,8 +10,9 @@ from conformance.answers.mismatch import lines as mismatch_lines
 from conformance.asking.ask import DEFAULT_TIMEOUT
 from conformance.asking.record import Record
 from conformance.closing import UsageError
-from conformance.commands.files import one_case, records_in
 from conformance.commands.options import add_corpus, add_limits, limits_of, positive, say
+from conformance.commands.records import records_in
+from conformance.commands.show import one_case
 from conformance.files import data_folder
 from conformance.report.text import WIDTH, cut
 from conformance.targets.releases import releases_between, version_key

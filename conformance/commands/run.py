@@ -16,9 +16,9 @@ from conformance.asking.resuming import resumed
 from conformance.asking.sharding import Shard, durations, parse_shard, part_of
 from conformance.closing import EXIT_CODES, UsageError
 from conformance.commands import options
-from conformance.commands.files import record_at
 from conformance.commands.gating import add_known, documented, gate_of, update
 from conformance.commands.performing import Plan, perform
+from conformance.commands.records import record_at
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.index import summaries
 from conformance.corpus.language.case import Case

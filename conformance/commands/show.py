@@ -10,11 +10,13 @@ from conformance.answers.text import describe, text_of
 from conformance.answers.tolerances import Bounds, bounds_for, floors_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
-from conformance.commands.files import one_case
+from conformance.closing import UsageError
 from conformance.commands.options import add_corpus
+from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import MODES, Case, Expectation
 from conformance.corpus.language.features import tags_of
 from conformance.corpus.language.lowering import lower
+from conformance.corpus.selection import NothingSelected, Selection, select
 from conformance.drivers.script import script_of
 from conformance.text import printable
 
@@ -36,6 +38,18 @@ def run_show(arguments: argparse.Namespace) -> int:
     else:
         print(*_described(case, arguments.mode), *_answered(case), sep="\n")
     return 0
+
+
+def one_case(arguments: argparse.Namespace) -> Case:
+    """The one case that a command's word names."""
+    try:
+        chosen = select(load_corpus(arguments.corpus), Selection((arguments.case,)))
+    except NothingSelected as nothing:
+        raise UsageError(str(nothing)) from nothing
+    if len(chosen) > 1:
+        ids = ", ".join(case.id for case in chosen[:3])
+        raise UsageError(f"'{arguments.case}' is {len(chosen)} cases: name one, such as {ids}")
+    return chosen[0]
 
 
 def _described(case: Case, mode: str) -> Iterator[str]:

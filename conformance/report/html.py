@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
@@ -61,10 +61,9 @@ def _environment() -> Environment:
     return environment
 
 
-def lines(given: Sequence[str] | str) -> Markup:
+def lines(given: Iterable[str]) -> Markup:
     """Lines as they stand in a `pre`."""
-    parts = given.splitlines() if isinstance(given, str) else given
-    return Markup("\n").join(escape(in_line(part)) for part in parts)
+    return Markup("\n").join(escape(in_line(line)) for line in given)
 
 
 def anchor(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import groupby
 from urllib.parse import quote
@@ -32,8 +32,7 @@ def write(report: Report) -> str:
     """The document as text. All text that is not ours is escaped, or stands in code."""
     environment = _environment()
     counts_first = sorted(report.sections, key=lambda section: section.kind != "counts")
-    blocks = _Blocks(environment)
-    sections = [(section, *blocks.of(section)) for section in counts_first if section.brief]
+    sections = list(_told([section for section in counts_first if section.brief], environment))
     page = environment.get_template("report.md")
     word, verdict = Safe(report.word or ""), Safe(report.verdict_text)
     text = page.render(report=report, sections=sections, lines=LINES, word=word, verdict=verdict)
@@ -53,42 +52,32 @@ def _environment() -> Environment:
     return environment
 
 
-class _Blocks:
-    """The blocks of a document as text, as far as there is room for them."""
-
-    def __init__(self, environment: Environment) -> None:
-        self._block = environment.get_template("block.md")
-        self._change = environment.get_template("change.md")
-        self._room = MOST
-
-    def of(self, section: Section) -> tuple[Safe, int]:
-        """The blocks of a section, and how many of its cells are left out."""
-        template = self._change if section.kind == "changes" else self._block
+def _told(
+    sections: Iterable[Section], environment: Environment
+) -> Iterator[tuple[Section, Safe, int]]:
+    """Each section, its blocks as far as there is room, and how many of its cells are left out."""
+    room = MOST
+    for section in sections:
+        changes = section.kind == "changes"
+        template = environment.get_template("change.md" if changes else "block.md")
         written, left, above = [], 0, ("", "")
-        for blocks in _alike(section):
+        for _, alike in groupby(section.blocks, _what_changed if changes else id):
+            blocks = list(alike)
             head = blocks[0].cause, blocks[0].explanation
-            if self._room > 0:
-                text = template.render(
-                    block=blocks[0], blocks=blocks, begins=head != above, longest=LONGEST
-                )
-                self._room -= len(text)
-            if self._room > 0:
+            given = {"block": blocks[0], "blocks": blocks, "begins": head != above}
+            text = template.render(given, longest=LONGEST) if room > 0 else ""
+            room -= len(text)
+            if room > 0:
                 written.append(text)
             else:
                 left += cells_in(blocks)
             above = head
-        return Safe("".join(written)), left
+        yield section, Safe("".join(written)), left
 
 
-def _alike(section: Section) -> Iterator[list[Block]]:
-    """Each block by itself, but those together that say the same of one change."""
-    if section.kind != "changes":
-        yield from ([block] for block in section.blocks)
-        return
-    for _, blocks in groupby(
-        section.blocks, lambda b: (b.cause, b.explanation, b.label, b.where, b.title, b.facts)
-    ):
-        yield list(blocks)
+def _what_changed(block: Block) -> object:
+    """What blocks share that are told as one change."""
+    return block.cause, block.explanation, block.label, block.where, block.title, block.facts
 
 
 def escaped(text: object) -> Safe:
@@ -109,9 +98,8 @@ def address(link: str) -> Safe:
     return Safe(quote(printable(link), safe="/:#?&=%~+,;@.-_"))
 
 
-def fenced(lines: Sequence[str] | str, language: str) -> Safe:
+def fenced(lines: Iterable[str], language: str) -> Safe:
     """Lines in a code block that none of them can end."""
-    given = lines.splitlines() if isinstance(lines, str) else lines
-    text = "\n".join(map(in_line, given))
+    text = "\n".join(map(in_line, lines))
     fence = "`" * max(3, max(map(len, re.findall("`+", text)), default=0) + 1)
     return Safe(f"{fence}{language}\n{text}\n{fence}")

@@ -1,0 +1,152 @@
+"""`gradconf report` and `gradconf diff`: what runs recorded, and what changed between two."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from conformance.asking.record import Record, read_record
+from conformance.asking.sharding import merged
+from conformance.closing import UsageError
+from conformance.commands.gating import add_known, documented, gate_of
+from conformance.commands.options import add_corpus, write_output
+from conformance.corpus.cases import load_corpus
+from conformance.corpus.index import summaries
+from conformance.corpus.language.case import Case
+from conformance.files import data_folder
+from conformance.report import FORMATS, render
+from conformance.report.model import Report
+from conformance.report.of_difference import Known, report_of_difference
+from conformance.report.of_releases import report_of_releases, version_of
+from conformance.report.of_run import report_of_run
+from conformance.report.text import encodable, print_report
+from conformance.targets.releases import version_key
+from conformance.text import suggest
+from conformance.verdicts.changes import (
+    SHORT,
+    ChangeClass,
+    changes_between,
+    changes_between_versions,
+    side_of,
+)
+from conformance.verdicts.departure_file import read_folder
+from conformance.verdicts.findings import findings_of
+
+RECORDS = (".jsonl", ".jsonl.gz")
+"""How the names of records end."""
+HISTORY = "history"
+"""The format that shows the releases of a target side by side."""
+ANY = "any"
+"""Every change; what is unstable is none."""
+
+
+def record_at(*paths: str) -> Record:
+    """The record of a file; or that of a run whose shards are these files, or in these folders."""
+    return merged(records_in(*paths))
+
+
+def records_in(*paths: str | Path) -> list[Record]:
+    """The records of files, and every record of folders."""
+    files: list[Path] = []
+    for path in map(Path, paths):
+        inside = sorted(file for ending in RECORDS for file in path.glob(f"*{ending}"))
+        if path.is_dir() and not inside:
+            raise UsageError(f"{path} is a folder without a record ({', '.join(RECORDS)})")
+        files += inside or [path]
+    return list(map(read_record, files))
+
+
+def report_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `gradconf report`."""
+    add = parser.add_argument
+    about_history = f"{HISTORY} takes the records of several versions of one target"
+    add("record", metavar="RECORD", nargs="+", help="a run's record, or those of all its shards")
+    add_corpus(parser)
+    add_known(parser)
+    add("--format", choices=(*FORMATS["run"], HISTORY), default="text", help=about_history)
+    add("--output", metavar="FILE", help="where the report goes instead of stdout")
+
+
+def run_report(arguments: argparse.Namespace) -> int:
+    """Show run records, judged again from their raw answers by the corpus of today."""
+    history = arguments.format == HISTORY
+    report = (_of_releases if history else _of_run)(arguments, load_corpus(arguments.corpus))
+    text = render(report, "markdown" if history else arguments.format)
+    write_output(text, arguments.output, [*arguments.record, arguments.baseline])
+    return report.exit_code
+
+
+def _of_run(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
+    record = record_at(*arguments.record)
+    gate = gate_of(arguments, cases, list(record.asked))
+    departures = documented(arguments, cases, list(record.asked))
+    findings = findings_of(record, cases, departures, gate)
+    return report_of_run(findings, changes_between_versions(findings, departures))
+
+
+def _of_releases(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
+    """The history of a target; a record that was cut short makes it untrustworthy."""
+    records = records_in(*arguments.record)
+    departures = documented(arguments, cases, [label for one in records for label in one.asked])
+    releases = []
+    for record in records:
+        if len(record.asked) != 1:
+            raise UsageError(f"{record.path}: {HISTORY} takes records of one target each")
+        releases.append((findings_of(record, cases, departures), side_of(record)))
+    try:
+        releases.sort(key=lambda release: version_key(version_of(release[0])))
+    except ValueError as error:
+        raise UsageError(f"{HISTORY} takes records of targets with a version: {error}") from error
+    changes = (changes_between(old, new, departures) for (_, old), (_, new) in pairwise(releases))
+    named = {case.id: case for case in cases}
+    return report_of_releases([findings for findings, _ in releases], changes, named)
+
+
+def diff_options(parser: argparse.ArgumentParser) -> None:
+    """The options of `gradconf diff`."""
+    add, classes = parser.add_argument, f"fall short on {', '.join(SHORT)}, or {ANY}"
+    add("old", metavar="OLD", help="a record, or a folder with those of all shards")
+    add("new", metavar="NEW")
+    add("--fail-on", type=_gated, default=(), metavar="CLASS[,CLASS]", help=classes)
+    add("--format", choices=FORMATS["difference"], default="text")
+    add_corpus(parser)
+
+
+def run_diff(arguments: argparse.Namespace) -> int:
+    """Compare two run records, raw answer against raw answer, and say of each change what made it.
+
+    The classes of changes, the most severe first: implementation, environment, oracle, warning,
+    expectation and program changed, removed, added; unstable comes last and is no change. The last
+    line is a word where --fail-on gates classes (conforms: no cell has one of them; falls_short) or
+    where the records cannot be compared (nothing_ran, untrustworthy). Without --fail-on changes are
+    told, not judged.
+    """
+    old, new = (side_of(record_at(path)) for path in (arguments.old, arguments.new))
+    if not (old.answers or new.answers):
+        raise UsageError("the records have no cells")
+    documented = [] if arguments.corpus else read_folder(data_folder("deviations"))
+    found = changes_between(old, new, documented)
+    titles = {summary.id: summary.title for summary in summaries(arguments.corpus)}
+    report = report_of_difference(found, arguments.fail_on, Known(titles, arguments.command))
+    if arguments.format == "text":
+        print_report(report, sys.stdout, limit=None)
+    else:
+        sys.stdout.write(encodable(render(report, arguments.format), sys.stdout))
+    return report.exit_code
+
+
+def _gated(text: str) -> tuple[ChangeClass, ...]:
+    """The classes that a `--fail-on` names, the most severe first."""
+    names = [name.strip() for name in text.split(",")]
+    known = [*SHORT, ANY]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"--fail-on: no class '{name}'{suggest(name, known)}")
+    return tuple(
+        kind
+        for name, kind in SHORT.items()
+        if name in names or (ANY in names and kind != "unstable")
+    )
