@@ -14,6 +14,7 @@ LEVELS: Mapping[SectionKind, Level] = {"short": "error", "new": "warning", "faul
 MOST = 50
 """Annotations of one kind; GitHub shows ten of a level for a step, the log shows them all."""
 MISMATCHES = 3
+IN_PROPERTIES = str.maketrans({"%": "%25", ":": "%3A", ",": "%2C"})
 
 
 def write(report: Report) -> str:
@@ -48,10 +49,7 @@ def _annotations(level: Level, section: Section) -> Iterator[str]:
 
 def _command(level: Level, message: str, **properties: str) -> str:
     """`::error file=a.yaml,line=3::message`, in which nothing can begin another command."""
-    given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    values = {name: printable(value).translate(IN_PROPERTIES) for name, value in properties.items()}
+    given = ",".join(f"{name}={value}" for name, value in values.items())
     lines = (printable(line).replace("%", "%25") for line in message.split("\n"))
     return f"::{level} {given}::{'%0A'.join(lines)}"
-
-
-def _property(text: str) -> str:
-    return printable(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")

@@ -63,7 +63,7 @@ def report_of_run(run: Findings, changes: Iterable[Changes] = ()) -> Report:
 
 def _sections(run: Findings, versions: Iterable[Changes], known: Known) -> Iterator[Section]:
     """The shortfalls first, then what explains and counts them."""
-    cells = run.cells
+    cells, baseline = run.cells, run.gate.baseline.file if run.gate else ""
 
     def told(heading: str, kind: model.SectionKind, given: list[Finding]) -> Section:
         return Section(heading, kind, tuple(blocks_of(given, run.command)))
@@ -78,7 +78,7 @@ def _sections(run: Findings, versions: Iterable[Changes], known: Known) -> Itera
     yield told("falls short", "short", short)
     yield told("falls short in new cases, which the baseline does not know", "new", new)
     yield told("at fault: the suite, the oracle or an adapter, not the target", "fault", faults)
-    yield told(f"known by the baseline {_file(run)}", "known", excused)
+    yield told(f"known by the baseline {baseline}", "known", excused)
     yield from causes_of([*short, *new, *excused, *lacking], run)
     yield told("better than the baseline", "better", better)
     yield from (version_section(found, known) for found in versions)
@@ -126,7 +126,7 @@ def _block(group: Sequence[Finding], command: Sequence[str]) -> Block:
         line=case.place.line,
         sources=case.sources,
         mismatches=first.mismatches,
-        findings=tuple(_findings(group)) if first.mismatches else (),
+        findings=tuple(_findings(group)),
         note=first.note,
         detail=answer.detail,
         since=_since(first),
@@ -210,15 +210,11 @@ def _score(run: Findings, target: str) -> Score:
     )
 
 
-def _file(run: Findings) -> str:
-    return run.gate.baseline.file if run.gate else ""
-
-
 def _against_the_baseline(run: Findings) -> Iterator[str]:
     """`12 known by the baseline known.yaml, 1 worse`."""
     if run.gate:
         counts = {str(standing): count for standing, count in run.standings().items()}
-        known = f"{counts.pop('known', 0)} known by the baseline {_file(run)}"
+        known = f"{counts.pop('known', 0)} known by the baseline {run.gate.baseline.file}"
         yield ", ".join([known, *(f"{count} {standing}" for standing, count in counts.items())])
 
 
