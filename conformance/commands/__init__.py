@@ -1,1 +1,1 @@
-"""The commands of the gradconf program, one module each."""
+"""The commands of the gradconf program; those that go together share a module."""

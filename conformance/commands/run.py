@@ -5,36 +5,56 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from conformance.asking.ask import DEFAULT_TIMEOUT, with_oracle
-from conformance.asking.events import Answered
+from conformance.asking.ask import DEFAULT_TIMEOUT, ask, with_oracle
+from conformance.asking.events import Answered, Event, TargetReady
 from conformance.asking.record import RecordError, is_headless, read_record
 from conformance.asking.record_writer import Kept, RecordLock, RecordWriter
 from conformance.asking.resuming import resumed
 from conformance.asking.sharding import Shard, durations, parse_shard, part_of
+from conformance.asking.worker import TargetChanged
 from conformance.closing import EXIT_CODES, UsageError
 from conformance.commands import options
 from conformance.commands.gating import add_known, documented, gate_of, update
-from conformance.commands.performing import Plan, perform
+from conformance.commands.options import say
 from conformance.commands.records import record_at
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.index import summaries
 from conformance.corpus.language.case import Case
 from conformance.corpus.selection import NothingSelected, select, words_by_kind
+from conformance.drivers import Limits
+from conformance.process import INTERRUPTION
 from conformance.report.of_run import report_of_run
 from conformance.report.progress import Progress
 from conformance.report.text import print_report
 from conformance.targets.environments import provisioned
-from conformance.targets.specification import names_target, parse_targets
-from conformance.verdicts.changes import changes_between_versions
+from conformance.targets.specification import Target, names_target, parse_targets
+from conformance.verdicts.changes import changes_between_versions, suspects
 from conformance.verdicts.findings import Findings, Reviewer
 
 JOBS = min(2, os.cpu_count() or 1)
 DEFAULT_RECORD = "gradconf-run.jsonl"
 REPETITIONS = 2
 """How often what may be unstable is asked again where versions are compared."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is to do: ask these targets for these cases, and again what may be unstable."""
+
+    cases: Sequence[Case]
+    targets: Sequence[Target]
+    timeout: float
+    workers: int
+    fail_fast: bool
+    repeat: int
+    limits: Limits
 
 
 def run_options(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +110,7 @@ def run_run(arguments: argparse.Namespace) -> int:
     labels = [target.label for target in targets]
     gate = gate_of(arguments, cases, labels, updates=arguments.update_baseline)
     deviations = documented(arguments, cases, labels)
-    targets = [provisioned(target, options.say) for target in targets]
+    targets = [provisioned(target, say) for target in targets]
     versions = len({target.name for target in targets}) < len(targets)
     usual = REPETITIONS if versions else 0
     repeat = usual if arguments.repeat is None else arguments.repeat
@@ -111,7 +131,7 @@ def run_run(arguments: argparse.Namespace) -> int:
     compared = bool(arguments.update_baseline or repeat or repeated or versions)
     reviewer = Reviewer(results, part, deviations, compared=compared)
     progress = Progress(results, len(part), sys.stderr, quiet=arguments.quiet)
-    perform(plan, kept.events, reviewer, progress, writer)
+    _perform(plan, kept.events, reviewer, progress, writer)
     try:
         if arguments.update_baseline:
             print(*update(results, cases), sep="\n")
@@ -126,6 +146,9 @@ def _shard(text: str) -> Shard:
         return parse_shard(text)
     except ValueError as error:
         raise UsageError(f"--shard: {error}") from error
+
+
+# ----- its record -----
 
 
 def _record_path(arguments: argparse.Namespace, plan: Plan, *, whole: bool) -> Path | None:
@@ -163,7 +186,84 @@ def _kept(path: Path, plan: Plan, shard: str) -> Kept:
     if not path.exists():
         return Kept()
     if is_headless(path):
-        options.say(f"{path} ends before its header: it is started anew")
+        say(f"{path} ends before its header: it is started anew")
         return Kept()
     targets = with_oracle(plan.targets)
-    return resumed(read_record(path), plan.cases, targets, options.say, shard, plan.limits)
+    return resumed(read_record(path), plan.cases, targets, say, shard, plan.limits)
+
+
+# ----- the run -----
+
+
+def _perform(
+    plan: Plan,
+    kept: Sequence[Event],
+    reviewer: Reviewer,
+    progress: Progress,
+    writer: RecordWriter | None,
+) -> None:
+    """Run the cells, and leave what came of it in the reviewer's findings and the record.
+
+    `kept` are events of an earlier run, which the writer has already. A run whose record cannot be
+    written ends there, and says so.
+    """
+    started = time.monotonic()
+    findings = reviewer.findings
+    events = _events(plan, kept, findings)
+    try:
+        for number, event in enumerate(INTERRUPTION.between(events)):
+            if writer and number >= len(kept):
+                writer.write(event)
+            if isinstance(event, TargetReady) and plan.limits.confined:
+                _say_unconfined(event)
+            progress.event(event)
+            for finding in reviewer.add(event):
+                progress.found(finding)
+                if plan.fail_fast and finding.falls_short:
+                    findings.reason = "fail-fast"
+            if findings.reason:
+                break
+        else:
+            findings.complete = True
+    except KeyboardInterrupt:
+        findings.reason = "interrupted"
+    except (RecordError, TargetChanged) as error:
+        findings.reason = str(error)
+    finally:
+        events.close()
+        reviewer.finish()
+        findings.seconds = time.monotonic() - started
+        progress.close()
+        if writer:
+            _finish(writer, findings)
+
+
+def _finish(writer: RecordWriter, findings: Findings) -> None:
+    try:
+        writer.finish(complete=findings.complete, reason=findings.reason, seconds=findings.seconds)
+    except RecordError as error:
+        findings.complete, findings.reason = False, findings.reason or str(error)
+
+
+def _say_unconfined(ready: TargetReady) -> None:
+    """Say where a target can do what the user can."""
+    if {"files", "TCP", "network"}.isdisjoint(ready.about.get("confined", ())):
+        say(f"{ready.target} is not confined: this platform has nothing for it (see docs/trust.md)")
+
+
+def _events(plan: Plan, kept: Sequence[Event], findings: Findings) -> Generator[Event]:
+    """What is known, what is asked, and what is asked again once all has been judged.
+
+    What may be unstable is asked every time in a process that is new.
+    """
+    first: dict[str, Any] = {}
+    asking = partial(ask, plan.cases, timeout=plan.timeout, workers=plan.workers)
+    asked = partial(asking, limits=plan.limits, first=first)
+    yield from kept
+    answered = {event.cell for event in kept if isinstance(event, Answered)}
+    yield from asked(with_oracle(plan.targets), wanted=lambda cell: cell not in answered)
+    doubtful = suspects(findings) if plan.repeat else ()
+    for number in range(1, plan.repeat + 1):
+        for event in asked(plan.targets, wanted=doubtful.__contains__):
+            if isinstance(event, Answered):
+                yield replace(event, repeat=number)
