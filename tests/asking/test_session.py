@@ -274,6 +274,7 @@ def test_a_host_that_is_killed_while_a_worker_starts_leaves_no_folder(tmp_path: 
     places = {"PYTHONPATH": path, "TMPDIR": str(tmp_path / "folders"), MARK: uuid.uuid4().hex}
     host = subprocess.Popen([sys.executable, "-c", STARTS], env={**os.environ, **places})
     while not list((tmp_path / "folders").iterdir()):
+        assert host.poll() is None, "it ended before it started a worker"
         time.sleep(0.01)
     time.sleep(0.5)
     host.kill()
