@@ -19,10 +19,16 @@ def list_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="CASE", help="ids, area/topic, files")
     add_selection(parser)
     parser.add_argument("--ids", action="store_true", help="ids alone")
+    parser.add_argument("--operations", action="store_true", help="the catalogue, not the cases")
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    """List cases: id and title, or ids alone for other programs."""
+    """List cases: id and title, or ids alone for other programs; or the operations."""
+    if arguments.operations:
+        from conformance.commands.operations import listed  # `list` starts without it
+
+        print(*listed(arguments), sep="\n")
+        return 0
     chosen = select(summaries(arguments.corpus), selection_of(arguments, arguments.words))
     for case in chosen:
         print(case.id if arguments.ids else f"{case.id}\n    {case.title}")

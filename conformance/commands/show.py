@@ -11,6 +11,7 @@ from conformance.answers.tolerances import Bounds, bounds_for, floors_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
 from conformance.closing import UsageError
+from conformance.commands import operations
 from conformance.commands.options import add_corpus
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import MODES, Case, Expectation
@@ -23,7 +24,9 @@ from conformance.text import printable
 
 def show_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf show`."""
-    parser.add_argument("case", metavar="CASE")
+    parser.add_argument("case", nargs="?", metavar="CASE")
+    about = "an operation of the catalogue, not a case"
+    parser.add_argument("--operation", metavar="NAME", help=about)
     add_corpus(parser)
     about = "a script that needs only tensorflow"
     parser.add_argument("--as-python", action="store_true", help=about)
@@ -32,6 +35,11 @@ def show_options(parser: argparse.ArgumentParser) -> None:
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Show a case: its source, its program, what is expected, and what the oracle answers."""
+    if (arguments.case is None) == (arguments.operation is None):
+        raise UsageError("show takes a case, or --operation and a name")
+    if arguments.operation is not None:
+        print(*operations.shown(arguments.operation), sep="\n")
+        return 0
     case = one_case(arguments)
     if arguments.as_python:
         print(script_of(case, lower(case, arguments.mode), arguments.mode), end="")

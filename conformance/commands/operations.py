@@ -1,0 +1,115 @@
+"""`gradconf list --operations` and `gradconf show --operation`: the catalogue, for people."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from conformance.closing import UsageError
+from conformance.corpus.catalogue import DTYPE_GROUPS, OperationInput, load_catalogue
+from conformance.corpus.selection import NothingSelected, matcher
+from conformance.text import clean, did_you_mean, plural, suggest
+
+WIDTH = 80
+
+
+def listed(arguments: argparse.Namespace) -> Iterator[str]:
+    """The operations whose name, family, call or types meet `-k`, by family."""
+    if arguments.words or arguments.area or arguments.tag or arguments.corpus:
+        raise UsageError("list --operations takes -k and --ids: it lists no cases")
+    operations = load_catalogue()
+    meets = matcher(arguments.keyword)
+    chosen = [
+        found
+        for found in operations.values()
+        if meets(f"{found.name} {found.family} {found.call} {' '.join(found.types)}")
+    ]
+    if not chosen:
+        word = arguments.keyword
+        raise NothingSelected(
+            f"no operation matches -k '{clean(word)}'{did_you_mean(word, operations)}"
+        )
+    if arguments.ids:
+        yield from (found.name for found in chosen)
+        return
+    for family, members in groupby(chosen, lambda found: found.family):
+        yield family
+        for found in members:
+            line = f"  {found.name:27} {clean(' '.join(found.types), 27):27} "
+            yield f"{line} {clean(' '.join(_grouped(found.dtypes)), 20)}".rstrip()
+    variants = sum(len(found.variants) for found in chosen)
+    yield f"{plural(len(chosen), 'operation')}, {plural(variants, 'variant')}"
+
+
+def shown(name: str) -> Iterator[str]:
+    """One operation, whole; raises UsageError with the nearest name where there is none."""
+    operations = load_catalogue()
+    if name not in operations:
+        raise UsageError(f"no operation '{clean(name)}'{suggest(name, operations)}")
+    found = operations[name]
+    yield found.name
+    facts = {
+        "family": found.family,
+        "file": f"{found.place.file}:{found.place.line}",
+        "types": " ".join(found.types),
+        "dtypes": " ".join(found.dtypes),
+        "second derivative": found.second,
+        "surrogate": found.surrogate,
+        "apart": f"{found.apart:g}" if found.apart else "",
+        "since": found.since,
+        "until": found.until,
+        "k": f"{found.k:g}" if found.k else "",
+        "features": " ".join(found.features),
+    }
+    facts |= {kind: "; ".join(map(_point, edges)) for kind, edges in found.edges.items()}
+    facts |= {f"in {framework}": spelling for framework, spelling in found.spellings.items()}
+    for what, fact in facts.items():
+        if fact:
+            yield from _wrapped(f"  {what:18} ", fact)
+    for variant in found.variants:
+        yield ""
+        yield f"  {variant.name}"
+        yield from _wrapped("    ", variant.call)
+        for given in variant.inputs:
+            yield from _wrapped(f"      {given.name}: ", _told(given))
+
+
+def _wrapped(start: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_on_hyphens=False,
+    )
+
+
+def _grouped(dtypes: tuple[str, ...]) -> list[str]:
+    """Dtypes as the files write them, with a group's name for all of its dtypes."""
+    names = [name for name, group in DTYPE_GROUPS.items() if {*group} <= {*dtypes}]
+    grouped = {dtype for name in names for dtype in DTYPE_GROUPS[name]}
+    return [*names, *(dtype for dtype in dtypes if dtype not in grouped)]
+
+
+def _point(edge: Mapping[str, float] | str) -> str:
+    if isinstance(edge, str):
+        return edge
+    return ", ".join(f"{name} = {value:g}" for name, value in edge.items())
+
+
+def _told(given: OperationInput) -> str:
+    def between(intervals: tuple[tuple[float, float], ...]) -> str:
+        return " or ".join(f"{low:g} to {high:g}" for low, high in intervals)
+
+    parts = [f"shape {[*given.shape]}", between(given.domain)]
+    if given.complex_domain != given.domain:
+        parts.append(f"parts of complex elements {between(given.complex_domain)}")
+    if given.plus:
+        parts.append(f"plus {given.plus}")
+    if given.dtype:
+        parts.append(f"always {given.dtype}")
+    if not given.connected:
+        parts.append("its gradient is None")
+    return ", ".join(parts)

@@ -1,0 +1,282 @@
+"""The catalogue of differentiable operations, read from `catalogue/*.yaml`, one file a family."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from conformance.corpus.language.case import Nested, Place
+from conformance.corpus.language.document import Node, read_all, read_document, shortened
+from conformance.corpus.language.features import FEATURES
+from conformance.corpus.language.literals import (
+    COMPLEXES,
+    FLOATS,
+    parse_dtype,
+    parse_nested,
+    parse_shape,
+)
+from conformance.corpus.language.program import names_read, walk
+from conformance.corpus.language.vocabulary import BUILTINS, ROOTS, TAGS
+from conformance.text import suggest
+
+FOLDER = Path(__file__).with_name("catalogue")
+FILE_KEYS = ("introduction", "operations")
+EDGES = ("kinks", "ties", "poles", "bounds")
+"""Where a gradient is a convention or does not exist, and is declared by hand."""
+OPERATION_KEYS = (
+    *("call", "types", "inputs", "dtypes", "attributes", "variants", *EDGES, "second", "surrogate"),
+    *("apart", "since", "until", "k", "features", "spellings"),
+)
+REQUIRED_KEYS = ("call", "types", "inputs", "dtypes")
+INPUT_KEYS = ("domain", "shape", "complex", "plus", "dtype", "connected")
+SECOND = ("exists", "zero", "raises")
+"""What the second derivative does; `zero`: it is cut without an error."""
+FRAMEWORKS = ("jax", "torch", "autograd", "mygrad")
+SHOWN = tuple(dict.fromkeys((*FEATURES, *TAGS, "random")))
+"""The features that an entry may name."""
+DTYPE_GROUPS = {"floats": FLOATS, "complexes": COMPLEXES}
+NAME = re.compile(r"[a-z][a-z0-9_]{0,99}")
+RELEASE = re.compile(r"\d+\.\d+")
+HOLE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+Intervals: TypeAlias = "tuple[tuple[float, float], ...]"
+
+
+@dataclass(frozen=True)
+class OperationInput:
+    """A differentiable input: regular where each element lies in one interval of its domain.
+
+    The parts of complex elements lie in `complex_domain`. `plus` is added to what is drawn, such
+    as a diagonal that keeps a matrix regular. `dtype` is that of every call, where it is not the
+    operation's. The gradient with respect to an input that is not `connected` is None.
+    """
+
+    name: str
+    domain: Intervals = ()
+    shape: tuple[int, ...] = ()
+    complex_domain: Intervals = ()
+    plus: Nested = 0.0
+    dtype: str | None = None
+    connected: bool = True
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A call with its attributes filled in, and the inputs that it reads."""
+
+    name: str
+    call: str
+    inputs: tuple[OperationInput, ...]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A differentiable operation, as a program calls it.
+
+    `types` are TensorFlow's types of operations whose registered gradients its calls use. An edge
+    is a point, as values of inputs, or a condition in words. `surrogate` says why the gradient is,
+    by design, not the derivative. Elements that are drawn are at least `apart`.
+    """
+
+    name: str
+    family: str
+    place: Place
+    call: str
+    types: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    variants: tuple[Variant, ...]
+    edges: Mapping[str, tuple[Mapping[str, float] | str, ...]] = field(default_factory=dict)
+    second: str = "exists"
+    surrogate: str = ""
+    apart: float = 0.0
+    since: str = ""
+    until: str = ""
+    k: float | None = None
+    features: tuple[str, ...] = ()
+    spellings: Mapping[str, str] = field(default_factory=dict)
+
+
+def load_catalogue(folder: Path = FOLDER) -> dict[str, Operation]:
+    """Every operation by its name; raises CaseFileError with the faults of all files."""
+    families = read_all(sorted(folder.glob("*.yaml")), _family)
+    return {operation.name: operation for family in families for operation in family}
+
+
+def _family(file: Path) -> list[Operation]:
+    document = read_document(file, f"{file.parent.name}/{file.name}")
+    document.keys(FILE_KEYS, required=FILE_KEYS)
+    document.read("introduction", Node.text)
+    entries = document.read("operations", Node.mapping) or {}
+    operations = [_operation(name, file.stem, node) for name, node in entries.items()]
+    document.finish()
+    return operations
+
+
+def _operation(name: str, family: str, node: Node) -> Operation:
+    _check_name(name, node)
+    node.keys(OPERATION_KEYS, required=REQUIRED_KEYS)
+    inputs = {
+        key: _input(OperationInput(key), child)
+        for key, child in (node.read("inputs", Node.mapping) or {}).items()
+    }
+    spellings = node.read("spellings", _spellings) or {}
+    return Operation(
+        name=name,
+        family=family,
+        place=node.name_place,
+        call=node.read("call", Node.line) or "",
+        types=tuple(item.line() for item in node.read("types", Node.items) or ()),
+        dtypes=node.read("dtypes", _dtypes) or (),
+        variants=_variants(node, inputs),
+        edges={
+            kind: tuple(_edge(item, inputs) for item in items)
+            for kind in EDGES
+            if (items := node.read(kind, Node.items))
+        },
+        second=node.read("second", lambda word: _one_of(SECOND, word)) or "exists",
+        surrogate=node.read("surrogate", Node.line) or "",
+        apart=node.read("apart", _number) or 0.0,
+        since=node.read("since", _release) or "",
+        until=node.read("until", _release) or "",
+        k=node.read("k", _number),
+        features=tuple(_one_of(SHOWN, item) for item in node.read("features", Node.items) or ()),
+        spellings={framework: child.line() for framework, child in spellings.items()},
+    )
+
+
+def _check_name(name: str, node: Node) -> None:
+    if not NAME.fullmatch(name):
+        rule = "a name here is lower-case letters, digits and _"
+        node.fault(f"'{shortened(name)}': {rule}", node.name_place)
+
+
+def _one_of(known: Sequence[str], node: Node) -> str:
+    word = node.line()
+    if word and word not in known:
+        node.fault(f"'{shortened(word)}' is not known here{suggest(word, known)}")
+    return word
+
+
+def _number(node: Node) -> float:
+    if isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        return float(node.value)
+    node.fault(f"expected a number, got {node.kind}")
+    return 0.0
+
+
+def _release(node: Node) -> str:
+    text = node.line()
+    if text and not RELEASE.fullmatch(text):
+        node.fault(f"expected a release such as '2.9', got '{shortened(text)}'")
+    return text
+
+
+def _spellings(node: Node) -> dict[str, Node]:
+    node.keys(FRAMEWORKS)
+    return node.mapping()
+
+
+def _dtypes(node: Node) -> tuple[str, ...]:
+    """Dtypes, where `floats` and `complexes` stand for all of a kind."""
+    named = [DTYPE_GROUPS.get(str(item.value)) or (parse_dtype(item),) for item in node.items()]
+    return tuple(itertools.chain(*named))
+
+
+def _edge(node: Node, inputs: Mapping[str, OperationInput]) -> Mapping[str, float] | str:
+    if not isinstance(node.value, dict):
+        return node.line()
+    node.keys(tuple(inputs))
+    return {name: _number(child) for name, child in node.value.items()}
+
+
+def _input(known: OperationInput, node: Node) -> OperationInput:
+    """An input; or a `known` one, where a variant says something else of it."""
+    node.keys(INPUT_KEYS, required=() if known.domain else ("domain", "shape"))
+    domain = node.read("domain", _intervals) or known.domain
+    parts = domain if known.complex_domain == known.domain else known.complex_domain
+    shape, plus, connected = (
+        node.read("shape", parse_shape),
+        node.read("plus", lambda numbers: parse_nested(numbers, "float64")),
+        node.read("connected", Node.flag),
+    )
+    return OperationInput(
+        name=known.name,
+        domain=domain,
+        shape=known.shape if shape is None else shape,
+        complex_domain=node.read("complex", _intervals) or parts,
+        plus=known.plus if plus is None else plus,
+        dtype=node.read("dtype", parse_dtype) or known.dtype,
+        connected=known.connected if connected is None else connected,
+    )
+
+
+def _intervals(node: Node) -> Intervals:
+    """One interval [low, high], or a list of them from the lowest to the highest."""
+    items = node.items()
+    parts = items if any(isinstance(item.value, list) for item in items) else [node]
+    pairs = [[_number(end) for end in part.items()] for part in parts]
+    ends = list(itertools.chain(*pairs))
+    rising = all(low < high for low, high in itertools.pairwise(ends))
+    if not rising or any(len(pair) != 2 for pair in pairs):
+        node.fault(f"expected intervals [low, high] that rise, got {shortened(str(ends))}")
+    return tuple(zip(ends[::2], ends[1::2], strict=False))
+
+
+def _variants(node: Node, inputs: Mapping[str, OperationInput]) -> tuple[Variant, ...]:
+    """The calls of an entry; one, named `default`, where it has no variants."""
+    call = node.read("call", lambda given: given)
+    if call is None:
+        return ()
+    defaults = node.read("attributes", Node.mapping) or {}
+    entries = node.read("variants", Node.mapping) or {"default": replace(call, value={})}
+    variants = []
+    for name, entry in entries.items():
+        _check_name(name, entry)
+        entry.keys((*defaults, "inputs"))
+        given = {**defaults, **entry.mapping()}
+        others = given.pop("inputs", replace(entry, value={}))
+        others.keys(tuple(inputs))
+        changed = others.mapping()
+        own = [_input(i, changed[i.name]) if i.name in changed else i for i in inputs.values()]
+        text = _filled(call, given)
+        read = _names_in(text, call, inputs)
+        variants.append(Variant(name, text, tuple(item for item in own if item.name in read)))
+    used = {item.name for variant in variants for item in variant.inputs}
+    for key in sorted({*inputs} - used):
+        node.fault(f"no call reads the input '{shortened(key)}'")
+    return tuple(variants)
+
+
+def _filled(call: Node, attributes: Mapping[str, Node]) -> str:
+    """The call with its holes filled: by texts as they stand, else as Python writes the value."""
+    text = call.line()
+    holes = {*HOLE.findall(text)}
+    for name in sorted(holes ^ {*attributes}):
+        what = "no attribute fills" if name in holes else "the call has no"
+        attributes.get(name, call).fault(f"{what} {{{name}}}")
+    return HOLE.sub(lambda hole: _written(attributes.get(hole[1], call)), text)
+
+
+def _written(node: Node) -> str:
+    if isinstance(node.value, list):
+        return f"[{', '.join(map(_written, node.value))}]"
+    return node.value if isinstance(node.value, str) else repr(node.value)
+
+
+def _names_in(text: str, call: Node, inputs: Mapping[str, OperationInput]) -> frozenset[str]:
+    """What a call reads; a fault where it is no expression, or reads what is no input."""
+    try:
+        tree = ast.parse(text, mode="eval")
+    except SyntaxError as error:
+        call.fault(f"not an expression: {error.msg}: {shortened(text)}")
+        return frozenset(inputs)
+    parameters = {part.arg for part in walk(tree) if isinstance(part, ast.arg)}
+    read = names_read(tree) - parameters
+    for name in sorted(read - {*ROOTS, *BUILTINS, *inputs}):
+        call.fault(f"'{shortened(name)}' is no input{suggest(name, inputs)}")
+    return read

@@ -1,0 +1,394 @@
+"""The catalogue: what its reader refuses, what the language admits, and that its calls run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.answers.answer import NoneValue, Slices, Tensor
+from conformance.answers.wire import answer_of_reply
+from conformance.asking.session import Session
+from conformance.corpus import catalogue
+from conformance.corpus.catalogue import Operation, OperationInput, Variant, load_catalogue
+from conformance.corpus.language.document import CaseFileError
+from conformance.corpus.language.literals import COMPLEXES, FLOATS
+from conformance.corpus.language.loader import load_text
+from conformance.corpus.language.lowering import lower
+from conformance.files import data_folder
+from conformance.targets.specification import parse_target
+
+OPERATIONS = load_catalogue()
+FILES = sorted(catalogue.FOLDER.glob("*.yaml"))
+
+# ----- the reader -----
+
+ENTRY = """\
+introduction: An entry that says everything.
+operations:
+  atan2:
+    call: tf.math.atan2(y, x, name={name})
+    types: [Atan2]
+    inputs:
+      y: {domain: [[-2, -0.5], [0.5, 2]], shape: [2, 3], complex: [0.3, 1.4]}
+      x: {domain: [0.4, 2], shape: [2, 3], plus: 1, dtype: float32, connected: false}
+    dtypes: [floats, complex64]
+    attributes: {name: null}
+    variants:
+      plain: {}
+      wide: {name: "'a'", inputs: {x: {shape: [3]}}}
+    kinks: [{y: 0, x: 0}, x is beside y]
+    second: zero
+    surrogate: straight-through
+    apart: 0.02
+    since: '2.1'
+    until: '2.9'
+    k: 20
+    features: [sparse]
+    spellings: {jax: 'jnp.arctan2(y, x)'}
+"""
+
+
+def read(text: str, folder: Path) -> dict[str, Operation]:
+    (folder / "binary.yaml").write_text(text, encoding="utf-8")
+    return load_catalogue(folder)
+
+
+def test_an_entry_is_read_whole(tmp_path: Path) -> None:
+    (operation,) = read(ENTRY, tmp_path).values()
+    assert (operation.name, operation.family, operation.place.line) == ("atan2", "binary", 3)
+    assert operation.types == ("Atan2",)
+    assert operation.dtypes == (*FLOATS, "complex64")
+    plain, wide = operation.variants
+    assert plain.call == "tf.math.atan2(y, x, name=None)"
+    assert wide.call == "tf.math.atan2(y, x, name='a')"
+    y = OperationInput("y", ((-2.0, -0.5), (0.5, 2.0)), (2, 3), ((0.3, 1.4),))
+    x = OperationInput("x", ((0.4, 2.0),), (2, 3), ((0.4, 2.0),), 1.0, "float32", False)
+    assert plain.inputs == (y, x)
+    assert [given.shape for given in wide.inputs] == [(2, 3), (3,)]
+    assert operation.edges == {"kinks": ({"y": 0.0, "x": 0.0}, "x is beside y")}
+    assert (operation.second, operation.surrogate) == ("zero", "straight-through")
+    assert (operation.apart, operation.k) == (0.02, 20.0)
+    assert (operation.since, operation.until) == ("2.1", "2.9")
+    assert (operation.features, operation.spellings) == (("sparse",), {"jax": "jnp.arctan2(y, x)"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("introduction:", "intro:", "1:1: unknown key 'intro' (known: introduction, operations)"),
+        ("  atan2:", "  Atan2:", "3:3: 'Atan2': a name here is lower-case"),
+        ("call:", "cal:", "4:5: unknown key 'cal' (did you mean call?)"),
+        ("types: [Atan2]", "types: Atan2", "5:12: expected a list, got text"),
+        ("[0.4, 2]", "[2, 0.4]", "8:19: expected intervals [low, high] that rise, got [2.0, 0.4]"),
+        ("[[-2, -0.5], [0.5, 2]]", "[[-2, 1], [0.5, 2]]", "7:19: expected intervals"),
+        ("[0.4, 2]", "[0.4, two]", "8:25: expected a number, got text"),
+        ("shape: [2, 3], plus", "shape: [2, x], plus", "8:40: a size is an integer"),
+        ("plus: 1", "plus: one", "8:50: 'one' is no float64"),
+        ("dtype: float32", "dtype: float33", "no dtype named 'float33' (did you mean float32"),
+        ("connected: false", "connected: 0", "expected true or false, got an integer"),
+        ("connected:", "conected:", "unknown key 'conected' (did you mean connected?)"),
+        ("[floats,", "[float,", "no dtype named 'float' (did you mean float"),
+        ("attributes: {name: null}", "attributes: {}", "4:11: no attribute fills {name}"),
+        ("name={name}", "name=None", "10:24: the call has no {name}"),
+        ("      wide: {name", "      wide: {nam", "13:14: unknown key 'nam' (did you mean name?)"),
+        ("inputs: {x: {shape", "inputs: {z: {shape", "13:36: unknown key 'z' (known: x, y)"),
+        ("atan2(y, x,", "atan2(z, x,", "4:11: 'z' is no input (known: x, y)"),
+        ("atan2(y, x,", "atan2(x, x,", "4:5: no call reads the input 'y'"),
+        ("atan2(y, x,", "atan2(y x,", "4:11: not an expression: "),
+        ("{y: 0, x: 0}", "{y: 0, w: 0}", "14:20: unknown key 'w' (known: x, y)"),
+        ("second: zero", "second: zeros", "15:13: 'zeros' is not known here (did you mean zero?)"),
+        ("apart: 0.02", "apart: far", "17:12: expected a number, got text"),
+        ("since: '2.1'", "since: '2'", "18:12: expected a release such as '2.9', got '2'"),
+        ("k: 20", "k: many", "20:8: expected a number, got text"),
+        ("[sparse]", "[spare]", "21:16: 'spare' is not known here (did you mean sparse?)"),
+        ("{jax:", "{jacks:", "22:17: unknown key 'jacks' (known: autograd, jax,"),
+    ],
+)
+def test_a_wrong_entry_is_refused(tmp_path: Path, old: str, new: str, fault: str) -> None:
+    assert old in ENTRY
+    with pytest.raises(CaseFileError) as refused:
+        read(ENTRY.replace(old, new, 1), tmp_path)
+    place, message = re.fullmatch(r"(\d+:\d+)?(?:: )?(.*)", fault).groups()  # type: ignore[union-attr]
+    told = [(str(found.place), found.message) for found in refused.value.faults]
+    assert any(f":{place or ''}" in where and message in what for where, what in told), told
+    if docs_would_refuse(old):
+        assert schema_faults(yaml.safe_load(ENTRY.replace(old, new, 1)))
+
+
+def test_a_name_stands_once() -> None:
+    texts = [path.read_text("utf-8") for path in FILES]
+    names = [name for text in texts for name in yaml.safe_load(text)["operations"]]
+    assert sorted(names) == sorted(OPERATIONS)
+
+
+# ----- the schema for editors -----
+
+BEYOND_A_SCHEMA = (
+    *("[0.4, 2]", "[[-2, -0.5], [0.5, 2]]", "plus: 1", "attributes: {name: null}", "name={name}"),
+    *("      wide: {name", "inputs: {x: {shape", "atan2(y, x,", "{y: 0, x: 0}", "[sparse]"),
+)
+"""What the faults of the entry are about that only the reader sees."""
+
+
+def docs_would_refuse(old: str) -> bool:
+    return old not in BEYOND_A_SCHEMA
+
+
+@cache
+def schema() -> dict[str, Any]:
+    text = (data_folder("docs") / "schemas" / "operation.json").read_text("utf-8")
+    return dict(json.loads(text))
+
+
+def schema_faults(content: Any) -> list[str]:
+    jsonschema = pytest.importorskip("jsonschema")
+    validator = jsonschema.Draft202012Validator(schema())
+    return [error.message for error in validator.iter_errors(content)]
+
+
+def test_the_schema_has_the_keys_of_the_reader() -> None:
+    defined = schema()["$defs"]
+    assert {*defined["operation"]["properties"]} == {*catalogue.OPERATION_KEYS}
+    assert {*defined["operation"]["required"]} == {*catalogue.REQUIRED_KEYS}
+    assert {*defined["input"]["properties"]} == {*catalogue.INPUT_KEYS}
+    assert tuple(defined["dtype"]["enum"]) == (*FLOATS, *COMPLEXES)
+    assert tuple(defined["operation"]["properties"]["second"]["enum"]) == catalogue.SECOND
+    spellings = defined["operation"]["properties"]["spellings"]["properties"]
+    assert tuple(spellings) == catalogue.FRAMEWORKS
+
+
+@pytest.mark.parametrize("content", [ENTRY, *FILES], ids=lambda given: getattr(given, "stem", ""))
+def test_what_is_read_conforms_to_the_schema(content: str | Path) -> None:
+    text = content if isinstance(content, str) else content.read_text("utf-8")
+    assert schema_faults(yaml.safe_load(text)) == []
+
+
+# ----- each call as a program of the case language -----
+
+
+def program_of(variant: Variant, values: dict[str, Any], dtype: str) -> str:
+    """A case that asks the gradient of a call with respect to each of its inputs."""
+    given = {
+        item.name: {"constant": values[item.name], "dtype": item.dtype or dtype}
+        for item in variant.inputs
+    }
+    names = ", ".join(given)
+    run = [f"with tf.GradientTape(persistent=True) as tape:\n    tape.watch([{names}])"]
+    run += [f"    result = {variant.call}"]
+    run += [f"of_{name} = tape.gradient(result, {name})" for name in given]
+    case = {
+        "title": "A call of the catalogue",
+        "source": "api/GradientTape",
+        "inputs": given,
+        "run": "\n".join(run) + "\n",
+        "expect": {f"of_{name}": "oracle" for name in given},
+    }
+    return yaml.safe_dump({"introduction": "a", "cases": {"one": case}})
+
+
+def lowest(item: OperationInput) -> Any:
+    """A value of an input: the lowest of its domain everywhere."""
+    return np.full(item.shape, item.domain[0][0]).tolist()
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda given: given.name)
+def test_the_language_admits_each_call(operation: Operation) -> None:
+    for variant in operation.variants:
+        values = {item.name: lowest(item) for item in variant.inputs}
+        text = program_of(variant, values, "float32")
+        assert len(load_text(text)) == 1
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda given: given.name)
+def test_no_edge_lies_inside_a_domain(operation: Operation) -> None:
+    """A point that is declared by hand is not among those where the derivative is asked."""
+    for variant in operation.variants:
+        inside = {item.name: item.domain for item in variant.inputs}
+        for edge in (edge for edges in operation.edges.values() for edge in edges):
+            if isinstance(edge, dict) and {*edge} <= {*inside}:
+                assert not all(
+                    any(low <= value <= high for low, high in inside[name])
+                    for name, value in edge.items()
+                ), edge
+
+
+# ----- each call on TensorFlow -----
+
+
+@pytest.fixture(scope="module")
+def tensorflow() -> Iterator[Session]:
+    session = Session(parse_target("tensorflow"))
+    session.start()
+    yield session
+    session.close()
+
+
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+
+def drawn(draw: Draw, variant: Variant, dtype: str, apart: float) -> dict[str, Any]:
+    """Values of the inputs within their domains, no two elements nearer than `apart`."""
+    taken: list[float] = []
+
+    def reals(domain: catalogue.Intervals, count: int) -> list[float]:
+        if not apart:
+            anywhere = st.one_of([st.floats(low, high) for low, high in domain])
+            return draw(st.lists(anywhere, min_size=count, max_size=count))
+        points = [float(p) for low, high in domain for p in np.arange(low, high, apart * 1.5)]
+        free = [point for point in points if all(abs(point - t) >= apart for t in taken)]
+        chosen = draw(st.permutations(free))[:count]
+        taken.extend(chosen)
+        return list(chosen)
+
+    values = {}
+    for item in variant.inputs:
+        count = int(np.prod(item.shape))
+        if (item.dtype or dtype) in COMPLEXES:
+            parts = reals(item.complex_domain, count), reals(item.complex_domain, count)
+            numbers = np.array(parts[0]) + 1j * np.array(parts[1])
+        else:
+            numbers = np.array(reals(item.domain, count))
+        shaped = numbers.reshape(item.shape) + np.array(item.plus)
+        values[item.name] = nested(shaped.tolist())
+    return values
+
+
+def nested(value: Any) -> Any:
+    """Numbers as a case file writes them."""
+    if isinstance(value, list):
+        return [nested(item) for item in value]
+    return f"{value.real!r}{value.imag:+}j" if isinstance(value, complex) else value
+
+
+def elements(value: Any) -> np.ndarray[Any, Any]:
+    tensor = value.values if isinstance(value, Slices) else value
+    assert isinstance(tensor, Tensor), value
+    return tensor.array
+
+
+@pytest.mark.tensorflow
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda given: given.name)
+@settings(max_examples=2)
+@given(data=st.data())
+def test_the_gradient_is_finite_inside_the_domain(
+    tensorflow: Session, operation: Operation, data: st.DataObject
+) -> None:
+    for variant in operation.variants:
+        dtype = data.draw(st.sampled_from(operation.dtypes))
+        values = drawn(data.draw, variant, dtype, operation.apart)
+        (case,) = load_text(program_of(variant, values, dtype))
+        lowered = lower(case, "eager")
+        request = {
+            **{"cell": 1, "name": case.id, "source": lowered.source, "isolated": False},
+            **{"parameters": lowered.parameters, "convert": lowered.convert, "mode": "eager"},
+        }
+        reply = tensorflow.ask({**request, "observe": lowered.observed}, 60.0)
+        answer = answer_of_reply(reply, lowered, "eager")
+        assert answer.outcome == "answered", answer.detail
+        assert answer.error is None, answer.error
+        for item in variant.inputs:
+            found = answer.observations[f"of_{item.name}"]
+            if not item.connected:
+                assert isinstance(found, NoneValue), variant.name
+            else:
+                assert np.isfinite(elements(found)).all(), (variant.name, item.name, values)
+
+
+# ----- TensorFlow's registry -----
+
+LOOKED_UP = """
+import json, sys
+import numpy as np, tensorflow as tf
+from tensorflow.python.framework import ops
+
+registry = ops.gradient_registry
+rules = sorted(name for name, entry in registry._registry.items() if entry["type"] is not None)
+found, lookup = set(), type(registry).lookup
+
+def noted(self, name):
+    found.add(name)
+    return lookup(self, name)
+
+type(registry).lookup = noted
+used = {}
+for name, calls in json.loads(CALLS):
+    found.clear()
+    for call, inputs in calls:
+        given = {key: tf.constant(value, dtype) for key, (value, dtype) in inputs.items()}
+        given = {key: x + tf.constant(1j, x.dtype) * x if x.dtype.is_complex else x
+                 for key, x in given.items()}
+        with tf.GradientTape(persistent=True) as outer:
+            outer.watch(list(given.values()))
+            with tf.GradientTape() as tape:
+                tape.watch(list(given.values()))
+                called = eval(call, {**globals(), **given})
+                results = [tf.square(y) for y in tf.nest.flatten(called)]
+            firsts = tape.gradient(results, list(given.values()))
+            firsts = [tf.convert_to_tensor(g) for g in firsts if g is not None]
+        try:
+            outer.gradient(firsts, list(given.values()))
+        except LookupError:
+            pass
+    used[name] = sorted(found)
+print(json.dumps([rules, used]))
+"""
+
+
+def middle(item: OperationInput, dtype: str) -> tuple[Any, str]:
+    """A value of an input inside its domain, no two elements equal, and its dtype."""
+    complex_too = (item.dtype or dtype) in COMPLEXES
+    low, high = (item.complex_domain if complex_too else item.domain)[-1]
+    count = int(np.prod(item.shape))
+    steps = (np.arange(count) * 0.618 + 0.1 + sum(map(ord, item.name)) * 0.13) % 1.0
+    value = (low + (high - low) * steps).reshape(item.shape) + np.array(item.plus)
+    return value.tolist(), item.dtype or dtype
+
+
+def probed(operation: Operation) -> set[str]:
+    """A real and a complex dtype of an operation, where it has both."""
+    first = "float32" if "float32" in operation.dtypes else operation.dtypes[0]
+    return {first, operation.dtypes[-1]}
+
+
+@pytest.fixture(scope="module")
+def registry() -> tuple[set[str], dict[str, set[str]]]:
+    """TensorFlow's registered rules, and those that the calls of each operation look up."""
+    import subprocess
+    import sys
+
+    calls = [
+        (
+            operation.name,
+            [
+                (variant.call, {item.name: middle(item, dtype) for item in variant.inputs})
+                for variant in operation.variants
+                for dtype in probed(operation)
+            ],
+        )
+        for operation in OPERATIONS.values()
+    ]
+    script = f"CALLS = {json.dumps(calls)!r}\n{LOOKED_UP}"
+    done = subprocess.run([sys.executable, "-"], input=script, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    rules, used = json.loads(done.stdout.splitlines()[-1])
+    return set(rules), {name: set(types) for name, types in used.items()}
+
+
+@pytest.mark.tensorflow
+def test_the_calls_use_the_gradients_that_an_entry_names(
+    registry: tuple[set[str], dict[str, set[str]]],
+) -> None:
+    rules, used = registry
+    for name, operation in OPERATIONS.items():
+        assert {*operation.types} <= used[name], name
+        assert {*operation.types} <= rules, name
