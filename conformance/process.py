@@ -44,26 +44,22 @@ def give_up_output() -> None:
 class _Lasting(io.FileIO):
     """A descriptor that takes everything: what it cannot write for a forgiven reason is gone."""
 
-    def __init__(self, descriptor: int, forgiven: type[OSError]) -> None:
-        super().__init__(descriptor, "w", closefd=False)
-        self._forgiven = forgiven
+    forgiven: type[OSError] = OSError
 
     def write(self, data: Any) -> Any:
         try:
             return super().write(data)
-        except self._forgiven:
+        except self.forgiven:
             return len(data)
 
 
 def _lasting(stream: TextIO | None, descriptor: int, forgiven: type[OSError]) -> TextIO:
     """The stream over a lasting descriptor; a stream that was closed leads nowhere."""
-    buffer = io.BufferedWriter(_Lasting(descriptor, forgiven))
-    if stream is None:
-        return io.TextIOWrapper(buffer, encoding="utf-8")
-    line_buffering = descriptor == 2 or stream.isatty()
-    return io.TextIOWrapper(
-        buffer, encoding=stream.encoding, errors=ESCAPED, line_buffering=line_buffering
-    )
+    raw = _Lasting(descriptor, "w", closefd=False)
+    raw.forgiven = forgiven
+    by_line = descriptor == 2 or (stream is not None and stream.isatty())
+    encoding = stream.encoding if stream else "utf-8"
+    return io.TextIOWrapper(io.BufferedWriter(raw), encoding, ESCAPED, line_buffering=by_line)
 
 
 class Interruption:
