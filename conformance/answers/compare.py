@@ -33,8 +33,7 @@ from conformance.answers.answer import (
     item_of,
 )
 from conformance.answers.literals import literal_of
-from conformance.answers.mismatch import ORDER, Mismatch, MismatchClass
-from conformance.answers.tensors import due_for, mismatch_of
+from conformance.answers.mismatch import ORDER, Mismatch, MismatchClass, due_for, mismatch_of
 from conformance.answers.text import array_text, describe, steady, text_of
 from conformance.answers.tolerances import K_LONG, Bounds
 from conformance.corpus.language import case as language

@@ -1,9 +1,21 @@
-"""A mismatch: one fact that differs, with everything that a person needs to see why."""
+"""A mismatch: one fact that differs, with everything that a person needs to see why.
+
+In a tensor that is the dtype that is not the due one, or the worst element and the pattern.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
+
+import numpy as np
+
+from conformance.answers.answer import Tensor, Value
+from conformance.answers.literals import Array, LiteralError, array_of, flatten, leaf_family
+from conformance.answers.text import element_text
+from conformance.answers.tolerances import PYTHON_NUMBER, Bounds, bound_of, floor_of, magnitude
+from conformance.corpus.language.case import ExpectedTensor
+from conformance.corpus.language.literals import PYTHON_TYPES, family
 
 MismatchClass: TypeAlias = Literal[
     "none", "zero", "slices", "structure", "dtype", "shape", "non-finite", "value", "error",
@@ -64,3 +76,234 @@ def lines(mismatch: Mismatch) -> list[str]:
     if mismatch.note:
         text.append(f"  {mismatch.note}")
     return text
+
+
+# ----- what is due of a tensor -----
+
+DEFAULT_DTYPES = {
+    "bool": frozenset(["bool"]),
+    "integer": frozenset(["int32", "int64", "float32"]),
+    "float": frozenset(["float32"]),
+    "complex": frozenset(["complex64", "complex128"]),
+    "string": frozenset(["string"]),
+}
+"""What TensorFlow makes of a literal that nobody gave a dtype.
+
+Counts and indices are int32 or int64, a gradient such as `[2, 6]` is written in integers too, and
+tf.complex of float32 parts is complex64 where a literal is complex128.
+"""
+LARGEST_INT64 = 2**63 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Due:
+    """An expected array, and the dtype that bounds it.
+
+    `text` is the dtype that a person is told, `note` where it comes from. Where the target's dtype
+    is not the due one, `holds` is False, and the array may be anything.
+    """
+
+    array: Array
+    dtype: str
+    holds: bool
+    text: str
+    note: str = ""
+
+
+def due_for(
+    expected: ExpectedTensor,
+    got: Tensor,
+    told: Value | None,
+    dtypes: frozenset[str] | None,
+    exact: bool = False,
+) -> Due:
+    """The array that is due where `got` was answered and the oracle says `told`.
+
+    0. A departure's `Python float` is a Python float and nothing else; so for the other types. A
+       float of Python has the precision of a float32.
+    1. A declared dtype is exact: a Python number, which has none, is not of that dtype; a Python
+       bool or str is, because there is only one dtype that it can be, unless it is `exact`.
+    2. The oracle's dtype is exact for a tensor; a Python scalar is then compared by value.
+    3. With neither, the target's dtype must be of the literal's family and, unless `dtypes` is
+       None, be one of `dtypes` or TensorFlow's own choice. A Python scalar is compared by value.
+
+    Errors: LiteralError where a declared dtype or the oracle's cannot hold the literal.
+    """
+    oracle = told.dtype if isinstance(told, Tensor) and not told.is_python else None
+    dtype = expected.dtype or oracle
+    if dtype is None:
+        return _due_without_dtype(expected, got, dtypes)
+    if dtype in PYTHON_TYPES:
+        held, value = PYTHON_TYPES[dtype], expected.value
+        is_large = held == "int64" and isinstance(value, int) and value > LARGEST_INT64
+        array = array_of(value, "uint64" if is_large else held, expected.shape)
+        return Due(array, _precision(held), got.dtype == dtype, dtype)
+    array = array_of(expected.value, dtype, expected.shape)
+    if expected.dtype:
+        is_only = got.is_python and dtype in ("bool", "string") and got.family == dtype
+        return Due(array, dtype, (is_only and not exact) or got.dtype == dtype, dtype)
+    if not got.is_python:
+        return Due(array, dtype, got.dtype == dtype, dtype, "the dtype is the oracle's")
+    return Due(array, dtype, _rank(got.family) == _rank(family(dtype)), dtype)
+
+
+def _due_without_dtype(expected: ExpectedTensor, got: Tensor, dtypes: frozenset[str] | None) -> Due:
+    leaves, _ = flatten(expected.value)
+    literal = leaf_family(leaves)
+    usual = DEFAULT_DTYPES[literal]
+    wrong = Due(np.zeros(()), "float32", False, f"a {literal} literal")
+    if leaves and _rank(literal) != _rank(got.family):
+        return wrong
+    free = dtypes is None or got.is_python or not leaves
+    if not free and got.dtype not in {*usual, *(dtypes or ())}:
+        note = f"a literal without dtype is {' or '.join(sorted(usual))} here"
+        return replace(wrong, note=note)
+    dtype = _scalar_dtype(literal, got) if got.is_python else got.dtype
+    try:
+        array = array_of(expected.value, dtype, expected.shape)
+    except LiteralError as error:
+        return replace(wrong, note=str(error))
+    return Due(array, _precision(dtype) if got.is_python else dtype, True, dtype)
+
+
+def _precision(dtype: str) -> str:
+    """The dtype that bounds a Python scalar which is held in another."""
+    return PYTHON_NUMBER.get(family(dtype), dtype)
+
+
+def _rank(name: str) -> str:
+    return name if name in ("bool", "string") else "number"
+
+
+def _scalar_dtype(literal: str, got: Tensor) -> str:
+    """A dtype that holds both a literal and a Python scalar without loss of either."""
+    families = {literal, got.family}
+    for name, dtype in (("complex", "complex128"), ("float", "float64"), ("string", "string")):
+        if name in families:
+            return dtype
+    return "bool" if families == {"bool"} else "uint64" if got.array > LARGEST_INT64 else "int64"
+
+
+# ----- where it differs -----
+
+
+def mismatch_of(
+    due: Due, got: Array, bounds: Bounds, within: str | float | None
+) -> Mismatch | None:
+    """The first class that applies, at its worst element; None where all elements agree."""
+    if due.array.dtype == got.dtype and due.array.tobytes() == got.tobytes():
+        return None  # nearly every right answer, told at a tenth of the cost
+    if family(due.dtype) not in ("float", "complex"):
+        off = np.asarray(due.array != got, dtype=bool)
+        is_integer = family(due.dtype) == "integer"
+        excess = np.abs(due.array.astype(np.float64) - got) if is_integer else off
+        return _worst("value", due, got, off, excess) if off.any() else None
+    with np.errstate(invalid="ignore"):  # a signalling nan
+        expected, parts = _parts(due.array), _parts(got)
+    off = (_classes(expected) != _classes(parts)).any(axis=0)
+    if off.any():
+        return _worst("non-finite", due, got, off, off)
+    with np.errstate(all="ignore"):
+        apart = np.where(np.isfinite(expected), parts - expected, 0.0)
+        difference = np.asarray(np.hypot(apart[0], apart[1]))
+        bound, source = bound_of(due.array, due.dtype, bounds, within)
+        off = np.asarray(~(difference <= bound))
+        excess = np.where(off, difference / np.maximum(bound, np.finfo(float).tiny), 0.0)
+    if off.any():
+        return _worst("value", due, got, off, excess, difference, bound, f"bound = {source}")
+    off = ((expected == 0) & np.signbit(expected) & ~np.signbit(parts)).any(axis=0)
+    return _worst("value", due, got, off, off, note="the sign of zero") if off.any() else None
+
+
+def _worst(
+    kind: MismatchClass,
+    due: Due,
+    got: Array,
+    off: Array,
+    excess: Array,
+    difference: Array | None = None,
+    bound: Array | None = None,
+    note: str = "",
+) -> Mismatch:
+    """The mismatch at the element of the largest excess."""
+    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(excess)), off.shape))
+    notes = [f"{int(off.sum())} of {off.size} elements are off"] if off.size > 1 else []
+    if kind == "value" and _all_zero(got) and not _all_zero(due.array):
+        kind = "zero"
+        notes.append("every element is exactly zero")
+    elif bound is not None:
+        notes.append(pattern(due.array, got, bound))
+    limit = None if bound is None else float(bound[index])
+    return Mismatch(
+        kind,
+        name="",
+        path="",
+        index=index,
+        expected=element_text(due.array[index]),
+        got=element_text(got[index]),
+        difference=None if difference is None else float(difference[index]),
+        bound=limit,
+        floor=None if limit is None else floor_of(limit, float(magnitude(due.array)[index])),
+        note="; ".join(filter(None, (*notes, note))),
+    )
+
+
+def _parts(array: Array) -> Array:
+    """The real and imaginary parts as float64, on a leading axis."""
+    return np.stack([array.real, array.imag]).astype(np.float64)
+
+
+def _classes(parts: Array) -> Array:
+    """0 for finite, and one number each for nan, inf and -inf."""
+    return np.asarray(np.isnan(parts) * 1 + np.isposinf(parts) * 2 + np.isneginf(parts) * 3)
+
+
+def _all_zero(array: Array) -> bool:
+    return array.dtype.kind in "iufc" and not np.any(array)
+
+
+# ----- what a wrong gradient looks like as a whole -----
+
+NICE_FACTORS = (2.0, 3.0, 4.0, 0.5, 0.25, 1 / 3)
+
+
+def pattern(expected: Array, got: Array, bound: Array) -> str:
+    """The simplest relation that turns `expected` into `got` within `bound`, or nothing.
+
+    Edges: arrays with a nan or an inf, and those with other than float or complex elements, have
+    no pattern; a factor of a single element is only named where it is a usual one.
+    """
+    if not (np.isfinite(expected).all() and np.isfinite(got).all()) or not expected.any():
+        return ""
+    wide, answered = (array.astype(np.result_type(array, np.float64)) for array in (expected, got))
+    with np.errstate(all="ignore"):
+        if _same(-wide, answered, bound):
+            return "every element has the opposite sign"
+        factor = _factor(wide, answered, bound)
+        return f"got is {factor:.6g} x expected throughout" if factor else _order(wide, got, bound)
+
+
+def _factor(expected: Array, got: Array, bound: Array) -> float | None:
+    position = int(np.abs(expected).argmax())
+    ratio = got.reshape(-1)[position] / expected.reshape(-1)[position]
+    factor = float(ratio.real)
+    if not np.isfinite(ratio) or abs(ratio.imag) > 1e-3 * abs(factor):
+        return None
+    nice = min(NICE_FACTORS, key=lambda candidate: abs(candidate - factor))
+    if abs(nice - factor) < 1e-3 * nice:
+        factor = nice
+    elif np.count_nonzero(expected) < 2:
+        return None
+    return factor if factor and _same(factor * expected, got, bound * abs(factor)) else None
+
+
+def _order(expected: Array, got: Array, bound: Array) -> str:
+    if expected.ndim == 2 and expected.shape == expected.T.shape and _same(expected.T, got, bound):
+        return "got is the transpose of expected"
+    if expected.size > 1 and _same(np.sort(expected, None), np.sort(got, None), bound.max()):
+        return "got has the expected elements in another order"
+    return ""
+
+
+def _same(expected: Array, got: Array, bound: Array | float) -> bool:
+    return bool(np.all(np.abs(got - expected) <= bound))

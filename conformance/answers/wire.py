@@ -77,12 +77,11 @@ def answer_of_reply(reply: Mapping[str, Any], lowered: Lowered, mode: str) -> An
         detail = f"the worker's reply is malformed: {clean(str(problem))}"
         return Answer("adapter_error", detail=detail)
     missing = [name for name in lowered.observed if name not in observations]
-    if error is None:
-        if missing:
-            return Answer("adapter_error", detail=f"no observation of {', '.join(missing)}")
-        return Answer("answered", observations, None, warnings, "", seconds)
-    error = replace(error, step=lowered.step_at(error.line), line=None)
-    observations |= {name: _unobserved(name, error, lowered, mode) for name in missing}
+    if error is not None:
+        error = replace(error, step=lowered.step_at(error.line), line=None)
+        observations |= {name: _unobserved(name, error, lowered, mode) for name in missing}
+    elif missing:
+        return Answer("adapter_error", detail=f"no observation of {', '.join(missing)}")
     return Answer("answered", observations, error, warnings, "", seconds)
 
 

@@ -37,21 +37,21 @@ def bisect(versions: Sequence[str], is_new: Callable[[str], bool | None]) -> Tur
     version has, None where it cannot be asked. Where the answer turns more than once, one of the
     turns is found.
     """
-    low, high = 0, len(versions) - 1
-    unknown: set[int] = set()
-    while True:
-        left = [index for index in range(low + 1, high) if index not in unknown]
-        if not left:
-            between = tuple(versions[index] for index in range(low + 1, high))
-            return Turn(versions[low], versions[high], between)
-        middle = left[len(left) // 2]
-        new = is_new(versions[middle])
+    left = list(versions)
+    low, high = 0, len(left) - 1
+    while high - low > 1:
+        middle = (low + high + 1) // 2
+        new = is_new(left[middle])
         if new is None:
-            unknown.add(middle)
+            del left[middle]
+            high -= 1
         elif new:
             high = middle
         else:
             low = middle
+    before, since = left[low], left[high]
+    between = versions[versions.index(before) + 1 : versions.index(since)]
+    return Turn(before, since, tuple(between))
 
 
 @dataclass
