@@ -107,17 +107,9 @@ def compare(answer: Answer, declared: Declared, bounds: Bounds) -> Facts:
         is_placeless = error is not None and error.step is None and got is error
         if is_placeless and isinstance(expected, language.ExpectedError):
             facts.notes.append(f"{name}: the step of the error is unknown")
+        walk = _ValueWalk(name, bounds, declared.dtypes, declared.exact)
         try:
-            found = compare_value(
-                expected,
-                got,
-                bounds,
-                name=name,
-                oracle=declared.oracle.get(name),
-                dtypes=declared.dtypes,
-                exact=declared.exact,
-            )
-            facts.add(found)
+            facts.add(walk.compared(expected, got, declared.oracle.get(name)))
         except NothingCompared as fault:
             facts.unspoken += 1
             facts.notes.append(str(fault))
@@ -156,10 +148,8 @@ def _compare_with_oracle(facts: Facts, answer: Answer, declared: Declared, bound
             continue
         facts.seconded = True
         if is_seconded and name not in failed:
-            due, got = (
-                expectation_of(told, witness=True),
-                _explained(answer, name, declared.program),
-            )
+            due = expectation_of(told, witness=True)
+            got = _explained(answer, name, declared.program)
             found = compare_value(due, got, bounds, name=name, oracle=told)
             facts.add(found, "expected by the oracle")
 
@@ -295,20 +285,14 @@ def compare_value(
     *,
     name: str = "",
     oracle: Value | None = None,
-    dtypes: frozenset[str] | None = None,
-    exact: bool = False,
 ) -> Facts:
-    """Compare one value with what it must be; `oracle`, `dtypes` and `exact` are as in Declared.
+    """Compare one value with what it must be.
 
     A tensor without dtype takes the dtype that `oracle` has at the same place; a Python scalar is
     then compared by value. Errors: NothingCompared, and LiteralError where the expectation itself
     is at fault.
     """
-    walk = _ValueWalk(name, bounds, dtypes, exact)
-    walk.visit(expected, got, oracle, "")
-    if not walk.facts.compared:
-        raise NothingCompared(f"no fact of {name or 'a value'} was compared")
-    return walk.facts
+    return _ValueWalk(name, bounds).compared(expected, got, oracle)
 
 
 @dataclass
@@ -317,9 +301,16 @@ class _ValueWalk:
 
     name: str
     bounds: Bounds
-    dtypes: frozenset[str] | None
-    exact: bool
+    dtypes: frozenset[str] | None = None
+    exact: bool = False
     facts: Facts = field(default_factory=Facts)
+
+    def compared(self, expected: Expectation, got: Value, told: Value | None) -> Facts:
+        """The facts of the whole value. Errors: NothingCompared."""
+        self.visit(expected, got, told, "")
+        if not self.facts.compared:
+            raise NothingCompared(f"no fact of {self.name or 'a value'} was compared")
+        return self.facts
 
     def visit(self, expected: Expectation, got: Value, told: Value | None, path: str) -> None:
         """Compare at `path`; a ragged or sparse tensor is the dict of its parts."""

@@ -2,7 +2,8 @@
 
 import pytest
 
-from conformance.answers.compare import NothingCompared
+from conformance.answers.compare import Declared, NothingCompared
+from conformance.answers.compare import compare as compare_answer
 from conformance.answers.mismatch import ORDER, lines
 from conformance.answers.tolerances import Bounds
 from conformance.corpus.language.case import (
@@ -21,10 +22,13 @@ from .wire import (
     NONE,
     NOT_OBSERVED,
     NOT_REACHED,
+    answered,
+    case,
     compare,
     error,
     listing,
     mapping,
+    program,
     scalar,
     slices,
     tensor,
@@ -309,5 +313,7 @@ def test_a_python_scalar_and_a_tensor_are_the_same_fact():
     ],
 )
 def test_a_literal_that_nobody_gave_a_dtype_has_the_one_tensorflow_would_make(literal, got, holds):
-    result = compare(ExpectedTensor(literal), got, Bounds(), dtypes=frozenset(["float16"]))
+    of = case({"g": ExpectedTensor(literal)})
+    declared = Declared(of.expect, program(of), dtypes=frozenset(["float16"]))
+    result = compare_answer(answered(g=got), declared, Bounds())
     assert holds == (not result.mismatches)
