@@ -92,12 +92,12 @@ def _read(path: Path) -> Remembered:
         return {}
 
 
-def _summary(id: object, title: object, file: object, tags: object) -> Summary:
+def _summary(id: str, title: str, file: str, tags: list[str]) -> Summary:
+    """A row of the cache, if it is what its types say. Errors: TypeError."""
     texts = [id, title, file, *(tags if isinstance(tags, list) else [None])]
     if not all(isinstance(text, str) and text.isprintable() for text in texts):
         raise TypeError(texts)
-    names = [str(text) for text in texts]
-    return Summary(names[0], names[1], names[2], tuple(names[3:]))
+    return Summary(id, title, file, tuple(tags))
 
 
 def _write(path: Path, content: Remembered) -> None:

@@ -55,30 +55,20 @@ class Hole:
     written_end: int
 
 
-class Faults:
-    """The faults of one reading, collected so that a reader reports them all at once.
+@dataclass
+class Reading:
+    """The faults of one reading, which are told all at once, and what its work comes to.
 
-    It also keeps the account of the reading's work: a small file can ask for a lot of it.
+    A small file can ask for a lot of work.
     """
 
-    def __init__(self) -> None:
-        self.found: list[Fault] = []
-        self.spent = 0
-
-    def add(self, place: Place, message: str) -> None:
-        """Note that `message` is wrong at `place`; raises CaseFileError beyond 100 faults."""
-        fault = Fault(place, message)
-        if fault in self.found:  # the same entry filled with another combination
-            return
-        self.found.append(fault)
-        if len(self.found) >= MAX_FAULTS:
-            self.found.append(Fault(place, f"{MAX_FAULTS} faults: reading stops here"))
-            raise CaseFileError(self.found)
+    faults: list[Fault] = field(default_factory=list)
+    spent: int = 0
 
 
 @dataclass(frozen=True)
 class Node:
-    """A YAML value, its place, and the faults of the reading that it belongs to.
+    """A YAML value, its place, and the reading that it belongs to.
 
     A text's own characters begin at `text_line`, `text_column`; `text_line` is 0 where its lines
     are not the file's (a folded or an escaped text). `key` is the place of the key that it stands
@@ -87,7 +77,7 @@ class Node:
 
     value: YamlValue
     place: Place
-    faults: Faults = field(default_factory=Faults, repr=False, compare=False)
+    reading: Reading = field(default_factory=Reading, repr=False, compare=False)
     key: Place | None = None
     text_line: int = 0
     text_column: int = 0
@@ -124,19 +114,25 @@ class Node:
         return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1)
 
     def fault(self, message: str, place: Place | None = None) -> None:
-        """Note that `message` is wrong here, or at `place`; raises as Faults.add does."""
-        self.faults.add(place or self.place, message)
+        """Note that `message` is wrong here or at `place`; raises CaseFileError beyond 100."""
+        fault, found = Fault(place or self.place, message), self.reading.faults
+        if fault in found:  # the same entry filled with another combination
+            return
+        found.append(fault)
+        if len(found) >= MAX_FAULTS:
+            stop = Fault(fault.place, f"{MAX_FAULTS} faults: reading stops here")
+            raise CaseFileError([*found, stop])
 
     def spend(self, amount: int) -> None:
         """Account for work; raises CaseFileError where a file asks for too much of it."""
-        self.faults.spent += amount
-        if self.faults.spent > MAX_WORK:
+        self.reading.spent += amount
+        if self.reading.spent > MAX_WORK:
             message = "the file's combinations and draws come to more than can be read: split it"
-            raise CaseFileError([*self.faults.found, Fault(self.place, message)])
+            raise CaseFileError([*self.reading.faults, Fault(self.place, message)])
 
     def finish(self) -> None:
         """End the reading; raises CaseFileError with every fault, in the order of the file."""
-        if found := self.faults.found:
+        if found := self.reading.faults:
             raise CaseFileError(sorted(found, key=lambda f: (f.place.line, f.place.column)))
 
     # What the node holds: each notes a fault, and gives something harmless, for another kind.
@@ -277,7 +273,7 @@ class _Builder:
         self.lines = text.splitlines()
         self.events: Iterator[Any] = iter(yaml.parse(text, Loader=_LOADER))
         self.nodes = 0
-        self.faults = Faults()
+        self.reading = Reading()
 
     def document(self) -> Node:
         next(self.events)  # the start of the stream
@@ -311,8 +307,8 @@ class _Builder:
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event, place, key)
         if isinstance(event, yaml.SequenceStartEvent):
-            return Node(list(self._items(path, depth)), place, self.faults, key)
-        return Node(self._pairs(path, depth), place, self.faults, key)
+            return Node(list(self._items(path, depth)), place, self.reading, key)
+        return Node(self._pairs(path, depth), place, self.reading, key)
 
     def _items(self, path: str, depth: int) -> Iterator[Node]:
         index = 0
@@ -343,7 +339,7 @@ class _Builder:
             line, column = 0, 0
         elif event.style:
             column += 1
-        return Node(value, place, self.faults, key, line, column)
+        return Node(value, place, self.reading, key, line, column)
 
     def _indentation(self, header_line: int, text: str) -> int:
         """How far a block text is indented in the file beyond what the text itself holds."""

@@ -108,7 +108,7 @@ def _cases(root: Node, topic: str) -> list[Case]:
             rule = "use lower-case letters, digits and _"
             root.fault(f"'{shortened(part)}' in the file's path: {rule}")
     cases = root.read("cases", lambda entries: _expanded(entries, topic)) or {}
-    if not root.faults.found and not cases:
+    if not root.reading.faults and not cases:
         root.fault("no cases: remove the file or write one")
     root.finish()
     return list(cases.values())

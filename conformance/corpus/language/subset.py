@@ -30,7 +30,6 @@ from conformance.corpus.language.vocabulary import (
     ROOTS,
 )
 
-TREE = ast.PyCF_ONLY_AST
 MAX_TEXT = 8_000
 MAX_DEPTH = 40
 MAX_BLOCKS = 10
@@ -84,8 +83,16 @@ def check_program(
     if len(text) > MAX_TEXT:
         node.fault(f"a program of {len(text):,} characters: the limit is {MAX_TEXT:,}")
         return None
-    before = len(node.faults.found)
-    tree = None if _odd_character(node, text) else _compiled(node, text, TREE)
+    before = len(node.reading.faults)
+    one_line = text.replace("\n", "")
+    if not one_line.isprintable():
+        odd = next(character for character in one_line if not character.isprintable())
+        *above, same_line = text[: text.index(odd)].split("\n")
+        place = node.at(len(above) + 1, len(same_line))
+        what = f"the character {odd!r} is not part of the case language"
+        node.fault("a tab: indent with spaces" if odd == "\t" else what, place)
+        return None
+    tree = _compiled(node, text, ast.PyCF_ONLY_AST)
     if tree is None:
         return None
     outer = setup.bound if setup else frozenset[str]()
@@ -95,37 +102,25 @@ def check_program(
     if checker.foreign:
         return None
     bound = check_names(tree, made, outer, checker.refuse)
-    if len(node.faults.found) == before:
+    if len(node.reading.faults) == before:
         checker.check_lines()
-        _compiled(node, text)
+        _compiled(node, tree)
     return Program(tree, bound, own, frozenset(checker.functions), checker.framework)
 
 
-def _odd_character(node: Node, text: str) -> bool:
-    odd = next((c for c in text if not c.isprintable() and c != "\n"), None)
-    if odd is None:
-        return False
-    before = text[: text.index(odd)]
-    place = node.at(before.count("\n") + 1, len(before) - before.rfind("\n") - 1)
-    what = f"the character {odd!r} is not part of the case language"
-    node.fault("a tab: indent with spaces" if odd == "\t" else what, place)
-    return True
-
-
-def _compiled(node: Node, text: str, flags: int = 0) -> Any:
-    """The text compiled, or its tree; None, with a fault, for what is no Python.
+def _compiled(node: Node, source: str | ast.Module, flags: int = 0) -> Any:
+    """A text's tree, or a tree compiled; None, with a fault, for what is no Python.
 
     Only the compiler sees a misplaced return, a parameter named twice, `x is 3`.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return compile(text, "<case>", "exec", flags, dont_inherit=True)
+            return compile(source, "<case>", "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line, offset = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         message = getattr(error, "msg", None) or str(error) or type(error).__name__
-        place = node.at(line, max(offset, 1) - 1 if flags else 0)
-        node.fault(f"not Python: {message}", place)
+        node.fault(f"not Python: {message}", node.at(line, max(offset, 1) - 1 if flags else 0))
         return None
 
 
