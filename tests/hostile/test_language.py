@@ -21,9 +21,8 @@ from tests.hostile.auditing import Auditor
 from tests.hostile.programs import entries
 
 EXAMPLES = int(os.environ.get("GRADCONF_HOSTILE_EXAMPLES", "2000"))
-
-
 CALLED = "def case():\n    {}\n    return {{'g': g}}\n"
+SCRIPT = CALLED + "\n\nobserved = case()\n"
 REACHING = {
     "a file read": "g = open('/etc/hostname').read()",
     "a file written": "g = open('/dev/null', 'w').close()",
@@ -49,13 +48,17 @@ HOLDING = {
 
 @pytest.mark.parametrize("statement", REACHING.values(), ids=REACHING)
 def test_the_counter_counts(auditor: Auditor, statement: str) -> None:
-    reply = auditor.ask(CALLED.format(statement), [])
-    assert reply["events"], reply
+    for reply in (
+        auditor.ask(CALLED.format(statement), []),
+        auditor.run_script("reaching", SCRIPT.format(statement)),
+    ):
+        assert reply["events"], reply
 
 
 @pytest.mark.parametrize("statement", HOLDING.values(), ids=HOLDING)
 def test_the_search_finds(auditor: Auditor, statement: str) -> None:
     assert auditor.ask(CALLED.format(statement), [])["internals"]
+    assert auditor.run_script("holding", SCRIPT.format(statement))["internals"]
 
 
 def test_an_innocent_program_is_not_counted(auditor: Auditor) -> None:
