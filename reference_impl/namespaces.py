@@ -159,6 +159,7 @@ TOP: dict[str, Any] = {
     "RaggedTensor": composite.RaggedTensor,
     "RegisterGradient": RegisterGradient,
     "SparseTensor": composite.SparseTensor,
+    "Tensor": Tensor,
     "TensorArray": TensorArray,
     "UnconnectedGradients": UnconnectedGradients,
     "Variable": Variable,

@@ -16,7 +16,7 @@ from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.selection import select
 from conformance.suite.mutation import Mutant, control, load_mutants, make
-from conformance.suite.mutation_run import MutationRun, Tally, null_targets
+from conformance.suite.mutation_run import MutationRun, Tally, failed_by, null_targets
 from conformance.text import suggest
 
 
@@ -32,7 +32,9 @@ def mutants_options(parser: argparse.ArgumentParser) -> None:
 def run_mutants(arguments: argparse.Namespace) -> int:
     """Prove that the corpus bites: run it on the oracle with one mistake each, and on null targets.
 
-    The untouched control runs first and must conform; a mutant that no case catches falls short.
+    The untouched control runs first and must conform. A mutant that no case catches falls short,
+    and in the whole corpus a case that no mutant fails; null targets and mutants that fail a fifth
+    of the cells do not count there.
     """
     if arguments.output:
         options.output_path(arguments.output)  # refused before anything is asked
@@ -64,6 +66,13 @@ class _Found:
     control: Tally = field(default_factory=lambda: Tally("control"))
     tallies: list[Tally] = field(default_factory=list)
     nulls: list[Tally] = field(default_factory=list)
+    failed_by: dict[str, list[str]] = field(default_factory=dict)
+    """The mutants that fail each case, where all of the corpus was asked of all of them."""
+
+    @property
+    def unfailed(self) -> list[str]:
+        """The cases that no mutant fails: nobody has shown that they show anything."""
+        return [case_id for case_id, mutants in self.failed_by.items() if not mutants]
 
     @property
     def proved(self) -> bool:
@@ -82,7 +91,8 @@ class _Found:
             return "nothing_ran"
         if not self.proved or any(tally.fault for tally in [*self.tallies, *self.nulls]):
             return "untrustworthy"
-        return "conforms" if self.caught == len(self.tallies) else "falls_short"
+        bites = self.caught == len(self.tallies) and not self.unfailed
+        return "conforms" if bites else "falls_short"
 
 
 def _lines(
@@ -112,6 +122,20 @@ def _lines(
         for null in found.nulls:
             yield f"null target {null.name:16} {_share(null)}  {null.fault}".rstrip()
         yield f"best null: {found.nulls[0].name}, {_share(found.nulls[0])}"
+    if not arguments.mutants and options.selection_of(arguments, ()).everything:
+        found.failed_by = failed_by(cases, found.tallies)
+        yield from _shown(found)
+
+
+def _shown(found: _Found) -> Iterator[str]:
+    """Each case with the mutants that fail it, those that none fails last."""
+    yield "\nwhat fails each case:"
+    for case_id, mutants in found.failed_by.items():
+        if mutants:
+            yield f"  {case_id}: {', '.join(mutants[:3])}{', ...' if len(mutants) > 3 else ''}"
+    yield from (f"NOTHING FAILS {case_id}" for case_id in found.unfailed)
+    count = len(found.failed_by)
+    yield f"failed by a mutant: {count - len(found.unfailed)} of {count} cases"
 
 
 def _bite(found: _Found) -> Iterator[str]:
@@ -149,6 +173,7 @@ def _document(found: _Found) -> dict[str, object]:
         "control": _counts(found.control),
         "caught": found.caught,
         "mutants": mutants,
+        "cases": found.failed_by,
         "nulls": {null.name: _counts(null) for null in found.nulls},
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from conformance.answers.answer import Answer
@@ -20,6 +20,8 @@ NULL_TARGETS = Path(__file__).parent / "null_targets.py"
 NULLS = ("none", "zeros", "ones", "nan", "raises", "returns_target", "returns_upstream")
 TIMEOUT = 5.0
 """Seconds for a cell of a mutant: the oracle needs a few milliseconds."""
+WIDE = 0.2
+"""A mutant that fails more of the cells than this says nothing of a single case."""
 MAX_LOST = 3
 """Crashes and timeouts after which a mutant is not asked any more: it is caught."""
 
@@ -81,32 +83,37 @@ class MutationRun:
             yield from pool.map(self._tally, targets)
 
     def _tally(self, target: Target) -> Tally:
-        """What catches a target.
-
-        Isolated cases take most of the time: they are asked where no other catches the target.
-        """
-        tally = Tally(target.label)
-        for isolated in (False, True):
-            if tally.kills:
-                break
-            lost = 0
-            cases = [case for case in self._cases.values() if case.isolated is isolated]
-            with closing(self._answers(target, cases)) as answers:
-                for answered in answers:
-                    tally.count(answered.cell.case, self._judged(answered))
-                    lost += answered.answer.outcome in ("crash", "timeout")
-                    if lost >= MAX_LOST:
-                        break
+        """What catches a target; one that is lost again and again is not asked any more."""
+        tally, lost = Tally(target.label), 0
+        with closing(self._answers(target, list(self._cases.values()))) as answers:
+            for answered in answers:
+                tally.count(answered.cell.case, self._judged(answered))
+                lost += answered.answer.outcome in ("crash", "timeout")
+                if lost >= MAX_LOST:
+                    break
         return tally
 
     def _answers(self, target: Target, cases: Sequence[Case]) -> Generator[Answered]:
-        with closing(ask(cases, [target], timeout=TIMEOUT)) as events:
-            yield from (event for event in events if isinstance(event, Answered))
+        """The answers to all cases; those that eager execution refuses are asked in a graph."""
+        in_graphs = [case for case in cases if "eager" in case.not_applicable]
+        eagerly = [case for case in cases if case not in in_graphs]
+        for mode, asked in (("eager", eagerly), ("graph", in_graphs)):
+            if asked:
+                in_mode = replace(target, modes=(mode,))
+                with closing(ask(asked, [in_mode], timeout=TIMEOUT)) as events:
+                    yield from (event for event in events if isinstance(event, Answered))
 
     def _judged(self, answered: Answered) -> Judgement:
         case, mode = self._cases[answered.cell.case], answered.cell.mode
         oracle = self._oracle.get(case.id)
         return judge(Evidence(case, mode, answered.answer, oracle, lower(case, mode)))
+
+
+def failed_by(cases: Sequence[Case], tallies: Sequence[Tally]) -> dict[str, list[str]]:
+    """For each case the mutants that fail it; those that are WIDE do not count."""
+    narrow = [tally for tally in tallies if tally.caught and 1 - tally.share <= WIDE]
+    kills = {tally.name: frozenset(tally.kills) for tally in narrow}
+    return {case.id: [name for name in kills if case.id in kills[name]] for case in cases}
 
 
 def null_targets() -> list[Target]:

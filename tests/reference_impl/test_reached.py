@@ -23,8 +23,8 @@ from reference_impl.rules import PRIMITIVES, Primitive
 ROOT = Path(__file__).parent.parent.parent / "reference_impl"
 CORE = "tape trace recording rules query aggregation broadcasting unconnected tensor jacobian"
 CORE_LINES, ALL_LINES = 1_200, 6_000
-OF_WORKERS = {"random.set_seed"}
-"""What a worker calls before each case."""
+OF_WORKERS = {"random.set_seed", "Tensor"}
+"""What a worker itself names: before each case, and in a graph."""
 
 
 class Reached:

@@ -117,10 +117,13 @@ def test_all_mutants_are_followed_by_the_null_targets_and_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "bite.json"
-    assert run(tmp_path, monkeypatch, "--output", str(path), odd=SQUARE_IS_ODD) == 0
-    assert "best null: none, 1 of 3 cells pass (33.3%)" in capsys.readouterr().out
+    assert run(tmp_path, monkeypatch, "--output", str(path), odd=SQUARE_IS_ODD) == 1
+    said = capsys.readouterr().out
+    assert "best null: none, 1 of 3 cells pass (33.3%)" in said
+    assert "NOTHING FAILS basics/squares/square\n" in said  # but a mutant that fails 2 of 3
     found = json.loads(path.read_text())
-    assert found["word"] == "conforms"
+    assert found["word"] == "falls_short"
+    assert found["cases"]["unconnected/other/other_source"] == []
     assert found["control"] == {"passed": 3, "applicable": 3}
     assert (found["caught"], list(found["mutants"])) == (1, ["odd"])
     assert found["mutants"]["odd"] == {

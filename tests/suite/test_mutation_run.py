@@ -9,7 +9,14 @@ import pytest
 from conformance.corpus.cases import load_corpus
 from conformance.suite import mutation_run
 from conformance.suite.mutation import control, load_mutants, make
-from conformance.suite.mutation_run import NULL_TARGETS, NULLS, MutationRun, Tally, null_targets
+from conformance.suite.mutation_run import (
+    NULL_TARGETS,
+    NULLS,
+    MutationRun,
+    Tally,
+    failed_by,
+    null_targets,
+)
 from tests.cases import RUN, entry, file_of, make_corpus
 from tests.suite.making import (
     ANOTHER_COMMENT,
@@ -79,19 +86,37 @@ def test_a_mutant_that_hangs_is_caught_and_not_asked_for_ever(
     assert found.passed == 0
 
 
-def test_cases_with_a_process_of_their_own_are_asked_where_no_other_catches(
-    workshop: Path,
-) -> None:
+def test_cases_with_a_process_of_their_own_are_asked_too(workshop: Path) -> None:
     found = tally_of(workshop, SQUARE_IS_ODD, alone__cubes=ISOLATED)
-    assert "alone/cubes/cube" not in found.kills
-    assert found.applicable == 3
+    assert "alone/cubes/cube" in found.kills
+    assert found.applicable == 4
 
 
-def test_cases_with_a_process_of_their_own_are_not_forgotten(workshop: Path) -> None:
-    square = "introduction: Nothing.\ncases: {nothing: {title: A case that sees no mistake, "
-    square += "source: contract/s1, inputs: {x: 3.0}, run: y = x * x, expect: {y: 9.0}}}\n"
-    found = tally_of(workshop, SQUARE_IS_ODD, alone__cubes=ISOLATED, basics__squares=square)
-    assert found.kills == ["alone/cubes/cube"]
+IN_GRAPHS = file_of(
+    "In graphs.",
+    symbolic=entry(
+        "A symbolic gradient",
+        run="y = x * x\ng = tf.gradients(y, x)",
+        expect="{g: {list: [6.0]}}",
+        not_applicable="{eager: tf.gradients is refused in eager execution}",
+    ),
+)
+
+
+def test_a_case_that_eager_execution_refuses_is_asked_in_a_graph(workshop: Path) -> None:
+    found = tally_of(workshop, SQUARE_IS_ODD, basics__graphs=IN_GRAPHS)
+    assert "basics/graphs/symbolic" in found.kills
+
+
+def test_what_fails_each_case_leaves_out_what_fails_a_fifth_of_all(workshop: Path) -> None:
+    cases = load_corpus(make_corpus(workshop))
+    first, second, third = (case.id for case in cases)
+    tallies = [
+        Tally("narrow", kills=[second], passed=9),
+        Tally("wide", kills=[first, second], passed=7),
+        Tally("at fault", kills=[third], passed=9, fault="it did not start"),
+    ]
+    assert failed_by(cases, tallies) == {first: [], second: ["narrow"], third: []}
 
 
 def test_the_null_targets_are_those_that_their_file_defines() -> None:
