@@ -152,7 +152,7 @@ def _operation(name: str, family: str, node: Node) -> Operation:
 def _check_name(name: str, node: Node) -> None:
     if not NAME.fullmatch(name):
         rule = "a name here is lower-case letters, digits and _"
-        node.fault(f"'{shortened(name)}': {rule}", node.name_place)
+        node.fault_of_name(f"'{shortened(name)}': {rule}")
 
 
 def _one_of(known: Sequence[str], node: Node) -> str:

@@ -94,7 +94,7 @@ def _departures(root: Node, cases: Sequence[Case] | None) -> Departures:
     if OLD_FORM in given:
         again = f"gradconf run TARGET --baseline {root.place.file} --update-baseline"
         message = f"a baseline of the old form: move the file away and write it anew by {again}"
-        root.fault(message, given[OLD_FORM].name_place)
+        given[OLD_FORM].fault_of_name(message)
         root.finish()
     root.keys(KEYS, required=("introduction", "target", "departures"))
     corpus = {case.id: case for case in cases or ()}
@@ -143,7 +143,7 @@ def _entry(name: str, node: Node, corpus: Mapping[str, Case]) -> Departure:
     for key, message in _faults(departure, given):
         given.get(key, node).fault(message)
     for message in _unknown(departure, corpus) if corpus else ():
-        node.fault(message, node.name_place)
+        node.fault_of_name(message)
     return departure
 
 

@@ -123,6 +123,10 @@ class Node:
             stop = Fault(fault.place, f"{MAX_FAULTS} faults: reading stops here")
             raise CaseFileError([*found, stop])
 
+    def fault_of_name(self, message: str) -> None:
+        """Note that `message` is wrong where the node's key stands."""
+        self.fault(message, self.name_place)
+
     def spend(self, amount: int) -> None:
         """Account for work; raises CaseFileError where a file asks for too much of it."""
         self.reading.spent += amount
@@ -182,11 +186,10 @@ class Node:
         mapping = self.mapping()
         for key, child in mapping.items():
             if key not in known:
-                message = f"unknown key '{shortened(key)}'{suggest(key, known)}"
-                self.fault(message, child.name_place)
+                child.fault_of_name(f"unknown key '{shortened(key)}'{suggest(key, known)}")
         missing = [key for key in required if key not in mapping]
         if missing and isinstance(self.value, dict):
-            self.fault(f"missing {', '.join(missing)}", self.name_place)
+            self.fault_of_name(f"missing {', '.join(missing)}")
 
     def read(self, key: str, read: Callable[[Node], Read]) -> Read | None:
         """What `read` makes of the value under a key; None where there is no such key."""

@@ -119,10 +119,10 @@ def _expanded(entries: Node, topic: str) -> dict[str, Case]:
     for written, entry in entries.mapping().items():
         for name, filled in expand(written, entry):
             if name in cases:
-                filled.fault(f"a second case named '{shortened(name)}'", filled.name_place)
+                filled.fault_of_name(f"a second case named '{shortened(name)}'")
             if not NAME.fullmatch(name):
                 rule = "a case's name is lower-case letters, digits and _"
-                entry.fault(f"'{shortened(name)}': {rule}", entry.name_place)
+                entry.fault_of_name(f"'{shortened(name)}': {rule}")
             cases[name] = _case(f"{topic}/{name}", filled)
     return cases
 
@@ -171,7 +171,7 @@ def _inputs(node: Node) -> dict[str, Input]:
             found[name] = parse_input(name, child)
         else:
             rule = "use letters, digits and _, and no taken name"
-            child.fault(f"'{shortened(name)}' cannot name an input: {rule}", child.name_place)
+            child.fault_of_name(f"'{shortened(name)}' cannot name an input: {rule}")
     return found
 
 
@@ -193,8 +193,7 @@ def _by_mode(read: Callable[[Node], Read]) -> Callable[[Node], dict[str, Read]]:
     def read_each(node: Node) -> dict[str, Read]:
         for mode, child in node.mapping().items():
             if mode not in MODES:
-                message = f"no mode named '{shortened(mode)}'{suggest(mode, MODES)}"
-                child.fault(message, child.name_place)
+                child.fault_of_name(f"no mode named '{shortened(mode)}'{suggest(mode, MODES)}")
         return {mode: read(child) for mode, child in node.mapping().items()}
 
     return read_each
@@ -260,13 +259,12 @@ def _check_case(case: Case, node: Node, setup: Program | None, run: Program | No
             _check_isolation(given, setup, run)
     if set(MODES) <= set(refused):
         message = "no mode is left: a case applies in one mode at least"
-        given["not_applicable"].fault(message, given["not_applicable"].name_place)
+        given["not_applicable"].fault_of_name(message)
     for mode, part in declared.items():
         if mode in refused:
-            message = f"{mode} is not applicable: nothing is expected there"
-            part.fault(message, part.name_place)
+            part.fault_of_name(f"{mode} is not applicable: nothing is expected there")
         if part.value == {}:
-            part.fault(f"nothing is expected in {mode}: remove it", part.name_place)
+            part.fault_of_name(f"nothing is expected in {mode}: remove it")
 
 
 def _check_observed(
@@ -278,17 +276,16 @@ def _check_observed(
     if expects(expectation, ExpectedCalls):
         if name not in defined:
             message = f"the program defines no function named '{shortened(name)}'"
-            node.fault(message + suggest(name, defined), node.name_place)
+            node.fault_of_name(message + suggest(name, defined))
     elif name not in own:
         message = f"the program binds no value named '{shortened(name)}'{suggest(name, steps)}"
-        node.fault(message, node.name_place)
+        node.fault_of_name(message)
     elif name not in run.bound:
-        node.fault(f"'{shortened(name)}' has no value where the program ends", node.name_place)
+        node.fault_of_name(f"'{shortened(name)}' has no value where the program ends")
     for option in options_of(expectation):
         if isinstance(option, ExpectedError) and option.at not in (None, *own):
             at = str(option.at)
-            message = f"at: the program has no step '{shortened(at)}'{suggest(at, steps)}"
-            node.fault(message, node.name_place)
+            node.fault_of_name(f"at: the program has no step '{shortened(at)}'{suggest(at, steps)}")
 
 
 def _check_modes(
@@ -298,11 +295,9 @@ def _check_modes(
     if general is None:
         return
     if ExpectedOracle in (type(expectation), type(general)):
-        message = "oracle is for modes that agree: declare the value of each mode"
-        node.fault(message, node.name_place)
+        node.fault_of_name("oracle is for modes that agree: declare the value of each mode")
     if expects(general, ExpectedCalls) != expects(expectation, ExpectedCalls):
-        message = f"'{shortened(name)}' is a count of calls in one mode only"
-        node.fault(message, node.name_place)
+        node.fault_of_name(f"'{shortened(name)}' is a count of calls in one mode only")
 
 
 def _check_everything_is_read(
@@ -318,7 +313,7 @@ def _check_everything_is_read(
     for name in inputs:
         if name not in read:
             node = given["inputs"].mapping()[name]
-            node.fault(f"the program never reads the input '{name}': remove it", node.name_place)
+            node.fault_of_name(f"the program never reads the input '{name}': remove it")
     for statement in setup.tree.body if setup else ():
         plain = isinstance(statement, ast.Assign) and not isinstance(statement.value, ast.Call)
         for name in sorted({*bound_by(statement)} - read) if plain else ():

@@ -26,8 +26,7 @@ def expand(name: str, node: Node) -> Iterator[tuple[str, Node]]:
     axes = {axis: values.items() for axis, values in given.mapping().items()}
     count = math.prod(map(len, axes.values())) if axes else 0
     if not 1 <= count <= MAX_EXPANSION:
-        message = f"{count} combinations: between 1 and {MAX_EXPANSION:,}"
-        given.fault(message, given.name_place)
+        given.fault_of_name(f"{count} combinations: between 1 and {MAX_EXPANSION:,}")
         return
     entry = {key: child for key, child in node.value.items() if key != "each"}
     names: set[str] = set()
@@ -37,14 +36,14 @@ def expand(name: str, node: Node) -> Iterator[tuple[str, Node]]:
         full_name = filler.name(name, node)
         if full_name in names:
             message = f"two combinations are named '{shortened(full_name)}': put every axis in"
-            node.fault(f"{message} the name", node.name_place)
+            node.fault_of_name(f"{message} the name")
             return
         names.add(full_name)
         yield full_name, replace(node, value=filler.mapping(entry, node))
         unused -= filler.used
     for axis in sorted(unused):
-        message = f"the axis '{shortened(axis)}' is never used: remove it"
-        given.fault(message, given.mapping()[axis].name_place)
+        values = given.mapping()[axis]
+        values.fault_of_name(f"the axis '{shortened(axis)}' is never used: remove it")
 
 
 @dataclass
@@ -60,7 +59,7 @@ class _Filler:
         for key, child in entry.items():
             name = self.name(key, child)
             if name in filled:
-                child.fault(f"a second '{shortened(name)}' when filled", child.name_place)
+                child.fault_of_name(f"a second '{shortened(name)}' when filled")
             filled[name] = self.node(child, in_program=key in PROGRAMS)
         node.spend(len(filled))
         return filled
