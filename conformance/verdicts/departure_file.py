@@ -171,13 +171,13 @@ def _end(node: Node) -> str | Expectation:
     if node.value in ("timeout", "crash"):
         return str(node.value)
     given = node.mapping()
-    if "raised" in given:
+    if "raised" in given or "error" in given:
         return parse_expectation(node, {}, departure=True)
     if set(given) == {"crash"}:
         return f"crash {given['crash'].line()}"
     if set(given) == {"exit"} and isinstance(given["exit"].value, int):
         return f"exit {given['exit'].value}"
-    node.fault("ends is timeout, {crash: SIGSEGV}, {exit: 3}, or {raised: ..., message: ...}")
+    node.fault("ends is timeout, {crash: SIGSEGV}, {exit: 3}, or {error: ..., message: ...}")
     return ""
 
 
@@ -197,7 +197,7 @@ def _faults(departure: Departure, given: Mapping[str, Node]) -> Iterator[tuple[s
     if departure.undefined and kind != "bug":
         yield "answer", "an undefined answer is a bug"
     says = departure.undefined or departure.answer or departure.ends
-    if not says and kind != "unsupported" and not (kind == "known" and "answer" in given):
+    if not says and not (kind == "known" and "answer" in given):
         yield "", "does not say what the target answers"
     for key in ("first_seen", "last_seen"):
         if key in given and not SEEN.fullmatch(getattr(departure, key)):
@@ -263,7 +263,7 @@ def _written(entry: Departure) -> dict[str, object]:
     how, _, which = entry.ends.partition(" ")
     if entry.undefined:
         written["answer"] = "undefined"
-    elif answer or not (entry.ends or ending or entry.kind == "unsupported"):
+    elif answer or not (entry.ends or ending):
         written["answer"] = answer
     if entry.ends:
         end = int(which) if how == "exit" else which

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Literal, TypeAlias
 
-from conformance.answers.answer import ENDING
+from conformance.answers.answer import ENDING, Answer, NotObserved, NotReached, Raised
 from conformance.answers.compare import compare, expectation_of, told_by
 from conformance.answers.literals import LiteralError
 from conformance.answers.mismatch import Mismatch
@@ -38,8 +38,8 @@ class Departure:
     Both versions are included; an empty one is no bound. `answer` is what the target gives for the
     names that depart; the other names conform. `ends` is how the process ended instead: `timeout`,
     `crash`, `crash SIGSEGV` or `exit 3`. `undefined` says that the target reads memory that is not
-    its own: any answer, a crash included, and even a right one, is covered. An `unsupported`
-    departure may leave all three out: then any error of the departing names is covered.
+    its own: any answer, a crash included, and even a right one, is covered. The error that ended
+    the program, under `ENDING`, also speaks for the names that it left without an answer.
 
     `right` says who is right, `reason` why, `link` leads to the issue; `first_seen` and
     `last_seen` are a date and the version of the target.
@@ -80,9 +80,9 @@ class Departure:
             return self.ends == evidence.answer.end
         if judgement.verdict == "unsupported":
             return self.kind == "unsupported"
-        if self.kind == "unsupported" and not self.answer:
-            return all(mismatch.kind == "error" for mismatch in judgement.mismatches)
         departing = {_departing(mismatch, evidence.case) for mismatch in judgement.mismatches}
+        if ENDING in self.answer and self.kind != "known":
+            departing = {name for name in departing if not _is_left(evidence.answer, name)}
         if departing - self.answer.keys() or (WARNING in departing) != (WARNING in self.answer):
             return False
         names = self.answer.keys() & {*evidence.program.observed, ENDING}
@@ -97,7 +97,15 @@ class Departure:
         if self.undefined or self.ends:
             return self.ends or "undefined"
         told = (f"{name}: {text_of(expected)}" for name, expected in self.answer.items())
-        return "; ".join(told) or ("any error" if self.kind == "unsupported" else "conforms")
+        return "; ".join(told) or "conforms"
+
+
+def _is_left(answer: Answer, name: str) -> bool:
+    """Whether a name has no answer, or the same error, because the program ended with an error."""
+    value = answer.observed(name)
+    if isinstance(value, Raised) and answer.error:
+        return value.type == answer.error.type
+    return answer.error is not None and isinstance(value, NotReached | NotObserved)
 
 
 @dataclass(frozen=True)

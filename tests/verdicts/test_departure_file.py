@@ -115,6 +115,11 @@ def test_it_is_read(tmp_path: Path) -> None:
         ("ends: {crash: SIGSEGV}", "ends: {crush: 1}", "ends is timeout, {crash: SIGSEGV}"),
         ("ends: {crash: SIGSEGV}", "answer: undefined", "an undefined answer is a bug"),
         ("    ends: {crash: SIGSEGV}\n", "", "does not say what the target answers"),
+        (
+            "    ends: {crash: SIGSEGV}\n    kind: known\n",
+            "    kind: unsupported\n",
+            "does not say what",
+        ),
         ('"2026-02-28"', "yesterday", "2026-01-31, version 1.2"),
         ("target: tape.py\n", "", "missing target"),
         ("[nn", "{", "not YAML"),

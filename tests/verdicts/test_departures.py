@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.answers.answer import Answer
-from conformance.corpus.language.case import ExpectedNone, ExpectedTensor
+from conformance.answers.answer import ENDING, Answer
+from conformance.corpus.language.case import ExpectedError, ExpectedNone, ExpectedTensor
 from conformance.verdicts.departures import Departures, apply, target_name
 from conformance.verdicts.judge import judge
 from tests.answers.wire import NONE, PLACE, answered, case, error, tensor
@@ -72,13 +72,32 @@ def test_a_bad_case_stays_one():
     assert applied(wrong, DEVIATION, oracle=wrong).verdict == "bad_case"
 
 
-def test_unsupported_covers_any_error_and_a_declared_lack():
-    lacking = replace(DEVIATION, kind="unsupported", answer={})
-    assert applied(answered(g=error(), h=NONE), lacking).verdict == "known_deviation"
+def test_unsupported_covers_a_declared_lack():
+    lacking = replace(DEVIATION, kind="unsupported")
     assert applied(Answer("unsupported"), lacking).verdict == "known_deviation"
-    assert applied(answered(g=tensor(7.0), h=NONE), lacking).verdict == "fail"
+    assert applied(answered(g=error(), h=NONE), lacking).verdict == "fail"
     assert applied(ORACLE, lacking).verdict == "unexpected_pass"
     assert applied(Answer("unsupported"), DEVIATION).verdict == "unsupported"
+
+
+END = error("ValueError", "no kernel", step="g")
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (answered(error=END), "known_deviation"),
+        (answered(error=END, g={"kind": "not_observed"}), "known_deviation"),
+        (answered(error=END, g=END), "known_deviation"),
+        (answered(error=error("TypeError", "no kernel", step="g")), "fail"),
+        (answered(error=error("ValueError", "wrong shape", step="g")), "fail"),
+        (answered(error=END, g=error("TypeError", "no kernel")), "fail"),
+        (answered(error=END, g=tensor(7.0)), "fail"),
+    ],
+)
+def test_the_error_that_ended_a_program_speaks_for_the_names_that_it_left(answer, verdict):
+    ends = {ENDING: ExpectedError("ValueError", "no kernel")}
+    assert applied(answer, replace(DEVIATION, kind="unsupported", answer=ends)).verdict == verdict
 
 
 def test_an_answer_that_its_dtype_cannot_hold_is_told():
@@ -178,7 +197,6 @@ def test_an_entry_says_in_one_line_what_it_was():
     assert entry.was == "g: 7.0 (float32); h: None"
     assert replace(entry, answer={}, ends="exit 3").was == "exit 3"
     assert replace(entry, answer={}, undefined=True).was == "undefined"
-    assert replace(entry, answer={}, kind="unsupported").was == "any error"
     assert replace(entry, answer={}, kind="known").was == "conforms"
 
 
