@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from conformance.closing import UsageError
-from conformance.corpus.catalogue import DTYPE_GROUPS, OperationInput, load_catalogue
+from conformance.corpus.catalogue import OperationInput, load_catalogue
 from conformance.corpus.selection import NothingSelected, matcher
 from conformance.text import clean, did_you_mean, plural, suggest
 
@@ -16,7 +16,7 @@ WIDTH = 80
 
 
 def listed(arguments: argparse.Namespace) -> Iterator[str]:
-    """The operations whose name, family, call or types meet `-k`, by family."""
+    """The operations whose name, family or types meet `-k`, by family."""
     if arguments.words or arguments.area or arguments.tag or arguments.corpus:
         raise UsageError("list --operations takes -k and --ids: it lists no cases")
     operations = load_catalogue()
@@ -24,7 +24,7 @@ def listed(arguments: argparse.Namespace) -> Iterator[str]:
     chosen = [
         found
         for found in operations.values()
-        if meets(f"{found.name} {found.family} {found.call} {' '.join(found.types)}")
+        if meets(f"{found.name} {found.family} {' '.join(found.types)}")
     ]
     if not chosen:
         word = arguments.keyword
@@ -37,8 +37,7 @@ def listed(arguments: argparse.Namespace) -> Iterator[str]:
     for family, members in groupby(chosen, lambda found: found.family):
         yield family
         for found in members:
-            line = f"  {found.name:27} {clean(' '.join(found.types), 27):27} "
-            yield f"{line} {clean(' '.join(_grouped(found.dtypes)), 20)}".rstrip()
+            yield f"  {found.name:40} {clean(' '.join(found.types), 37)}"
     variants = sum(len(found.variants) for found in chosen)
     yield f"{plural(len(chosen), 'operation')}, {plural(variants, 'variant')}"
 
@@ -86,13 +85,6 @@ def _wrapped(start: str, text: str) -> list[str]:
     )
 
 
-def _grouped(dtypes: tuple[str, ...]) -> list[str]:
-    """Dtypes as the files write them, with a group's name for all of its dtypes."""
-    names = [name for name, group in DTYPE_GROUPS.items() if {*group} <= {*dtypes}]
-    grouped = {dtype for name in names for dtype in DTYPE_GROUPS[name]}
-    return [*names, *(dtype for dtype in dtypes if dtype not in grouped)]
-
-
 def _point(edge: Mapping[str, float] | str) -> str:
     if isinstance(edge, str):
         return edge
@@ -103,9 +95,10 @@ def _told(given: OperationInput) -> str:
     def between(intervals: tuple[tuple[float, float], ...]) -> str:
         return " or ".join(f"{low:g} to {high:g}" for low, high in intervals)
 
-    parts = [f"shape {[*given.shape]}", between(given.domain)]
-    if given.complex_domain != given.domain:
-        parts.append(f"parts of complex elements {between(given.complex_domain)}")
+    kind = "a variable of " if given.variable else ""
+    parts = [f"{kind}shape {[*given.shape]}", between(given.domain)]
+    if given.complex:
+        parts.append(f"parts of complex elements {between(given.complex)}")
     if given.plus:
         parts.append(f"plus {given.plus}")
     if given.dtype:

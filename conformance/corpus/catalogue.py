@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from conformance.corpus.language.case import Nested, Place
 from conformance.corpus.language.document import Node, read_all, read_document, shortened
@@ -28,12 +28,7 @@ FOLDER = Path(__file__).with_name("catalogue")
 FILE_KEYS = ("introduction", "operations")
 EDGES = ("kinks", "ties", "poles", "bounds")
 """Where a gradient is a convention or does not exist, and is declared by hand."""
-OPERATION_KEYS = (
-    *("call", "types", "inputs", "dtypes", "attributes", "variants", *EDGES, "second", "surrogate"),
-    *("apart", "since", "until", "k", "features", "spellings"),
-)
 REQUIRED_KEYS = ("call", "types", "inputs", "dtypes")
-INPUT_KEYS = ("domain", "shape", "complex", "plus", "dtype", "connected")
 SECOND = ("exists", "zero", "raises")
 """What the second derivative does; `zero`: it is cut without an error."""
 FRAMEWORKS = ("jax", "torch", "autograd", "mygrad")
@@ -41,7 +36,6 @@ SHOWN = tuple(dict.fromkeys((*FEATURES, *TAGS, "random")))
 """The features that an entry may name."""
 DTYPE_GROUPS = {"floats": FLOATS, "complexes": COMPLEXES}
 NAME = re.compile(r"[a-z][a-z0-9_]{0,99}")
-RELEASE = re.compile(r"\d+\.\d+")
 HOLE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 Intervals: TypeAlias = "tuple[tuple[float, float], ...]"
@@ -51,18 +45,23 @@ Intervals: TypeAlias = "tuple[tuple[float, float], ...]"
 class OperationInput:
     """A differentiable input: regular where each element lies in one interval of its domain.
 
-    The parts of complex elements lie in `complex_domain`. `plus` is added to what is drawn, such
-    as a diagonal that keeps a matrix regular. `dtype` is that of every call, where it is not the
-    operation's. The gradient with respect to an input that is not `connected` is None.
+    `plus` is added to what is drawn, such as a diagonal that keeps a matrix regular. `dtype` is
+    that of every call, where it is not the operation's. The gradient with respect to an input that
+    is not `connected` is None.
     """
 
     name: str
     domain: Intervals = ()
     shape: tuple[int, ...] = ()
-    complex_domain: Intervals = ()
+    complex: Intervals = ()
     plus: Nested = 0.0
     dtype: str | None = None
     connected: bool = True
+    variable: bool = False
+
+    def domain_of(self, dtype: str) -> Intervals:
+        """Where real elements lie, or the parts of complex ones."""
+        return self.complex or self.domain if dtype in COMPLEXES else self.domain
 
 
 @dataclass(frozen=True)
@@ -86,11 +85,11 @@ class Operation:
     name: str
     family: str
     place: Place
-    call: str
-    types: tuple[str, ...]
-    dtypes: tuple[str, ...]
     variants: tuple[Variant, ...]
-    edges: Mapping[str, tuple[Mapping[str, float] | str, ...]] = field(default_factory=dict)
+    edges: Mapping[str, tuple[Mapping[str, float] | str, ...]]
+    call: str = ""
+    types: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()
     second: str = "exists"
     surrogate: str = ""
     apart: float = 0.0
@@ -119,34 +118,26 @@ def _family(file: Path) -> list[Operation]:
 
 def _operation(name: str, family: str, node: Node) -> Operation:
     _check_name(name, node)
-    node.keys(OPERATION_KEYS, required=REQUIRED_KEYS)
-    inputs = {
-        key: _input(OperationInput(key), child)
-        for key, child in (node.read("inputs", Node.mapping) or {}).items()
-    }
-    spellings = node.read("spellings", _spellings) or {}
+    node.keys((*FACTS, "inputs", "attributes", "variants", *EDGES), required=REQUIRED_KEYS)
+    given = node.read("inputs", Node.mapping) or {}
+    inputs = {key: _input(OperationInput(key), child) for key, child in given.items()}
     return Operation(
         name=name,
         family=family,
         place=node.name_place,
-        call=node.read("call", Node.line) or "",
-        types=tuple(item.line() for item in node.read("types", Node.items) or ()),
-        dtypes=node.read("dtypes", _dtypes) or (),
         variants=_variants(node, inputs),
         edges={
             kind: tuple(_edge(item, inputs) for item in items)
             for kind in EDGES
             if (items := node.read(kind, Node.items))
         },
-        second=node.read("second", lambda word: _one_of(SECOND, word)) or "exists",
-        surrogate=node.read("surrogate", Node.line) or "",
-        apart=node.read("apart", _number) or 0.0,
-        since=node.read("since", _release) or "",
-        until=node.read("until", _release) or "",
-        k=node.read("k", _number),
-        features=tuple(_one_of(SHOWN, item) for item in node.read("features", Node.items) or ()),
-        spellings={framework: child.line() for framework, child in spellings.items()},
+        **_said(node, FACTS),
     )
+
+
+def _said(node: Node, readers: Mapping[str, Callable[[Node], Any]]) -> dict[str, Any]:
+    """What a mapping says, each key read by its reader."""
+    return {key: node.read(key, read) for key, read in readers.items() if key in node.mapping()}
 
 
 def _check_name(name: str, node: Node) -> None:
@@ -169,16 +160,13 @@ def _number(node: Node) -> float:
     return 0.0
 
 
-def _release(node: Node) -> str:
-    text = node.line()
-    if text and not RELEASE.fullmatch(text):
-        node.fault(f"expected a release such as '2.9', got '{shortened(text)}'")
-    return text
+def _lines(node: Node) -> tuple[str, ...]:
+    return tuple(item.line() for item in node.items())
 
 
-def _spellings(node: Node) -> dict[str, Node]:
+def _spellings(node: Node) -> dict[str, str]:
     node.keys(FRAMEWORKS)
-    return node.mapping()
+    return {framework: child.line() for framework, child in node.mapping().items()}
 
 
 def _dtypes(node: Node) -> tuple[str, ...]:
@@ -196,23 +184,8 @@ def _edge(node: Node, inputs: Mapping[str, OperationInput]) -> Mapping[str, floa
 
 def _input(known: OperationInput, node: Node) -> OperationInput:
     """An input; or a `known` one, where a variant says something else of it."""
-    node.keys(INPUT_KEYS, required=() if known.domain else ("domain", "shape"))
-    domain = node.read("domain", _intervals) or known.domain
-    parts = domain if known.complex_domain == known.domain else known.complex_domain
-    shape, plus, connected = (
-        node.read("shape", parse_shape),
-        node.read("plus", lambda numbers: parse_nested(numbers, "float64")),
-        node.read("connected", Node.flag),
-    )
-    return OperationInput(
-        name=known.name,
-        domain=domain,
-        shape=known.shape if shape is None else shape,
-        complex_domain=node.read("complex", _intervals) or parts,
-        plus=known.plus if plus is None else plus,
-        dtype=node.read("dtype", parse_dtype) or known.dtype,
-        connected=known.connected if connected is None else connected,
-    )
+    node.keys((*INPUT_FACTS,), required=() if known.domain else ("domain", "shape"))
+    return replace(known, **_said(node, INPUT_FACTS))
 
 
 def _intervals(node: Node) -> Intervals:
@@ -280,3 +253,22 @@ def _names_in(text: str, call: Node, inputs: Mapping[str, OperationInput]) -> fr
     for name in sorted(read - {*ROOTS, *BUILTINS, *inputs}):
         call.fault(f"'{shortened(name)}' is no input{suggest(name, inputs)}")
     return read
+
+
+FACTS: Mapping[str, Callable[[Node], Any]] = {
+    **dict.fromkeys(("call", "surrogate", "since", "until"), Node.line),
+    **dict.fromkeys(("apart", "k"), _number),
+    "types": _lines,
+    "dtypes": _dtypes,
+    "second": lambda node: _one_of(SECOND, node),
+    "features": lambda node: tuple(_one_of(SHOWN, item) for item in node.items()),
+    "spellings": _spellings,
+}
+"""How each fact of an operation is read."""
+INPUT_FACTS: Mapping[str, Callable[[Node], Any]] = {
+    **dict.fromkeys(("domain", "complex"), _intervals),
+    **dict.fromkeys(("connected", "variable"), Node.flag),
+    "shape": parse_shape,
+    "plus": lambda node: parse_nested(node, "float64"),
+    "dtype": parse_dtype,
+}
