@@ -6,6 +6,7 @@ from typing import Any
 
 from reference_impl.arrays import whole_numbers
 from reference_impl.dtypes import as_dtype
+from reference_impl.errors import InvalidArgumentError
 from reference_impl.ops.shape import stack, unstack
 from reference_impl.tensor import Tensor, convert_to_tensor
 
@@ -21,8 +22,13 @@ class TensorArray:
         self._elements: list[Any] = [None] * int(size)
 
     def write(self, index: Any, value: Any) -> TensorArray:
-        """Put a tensor at an index."""
-        self._elements[int(index)] = convert_to_tensor(value, dtype=self._dtype)
+        """Put a tensor at an index. **Errors**: another shape or dtype than the others."""
+        x = convert_to_tensor(value, dtype_hint=self._dtype)
+        if x.dtype != self._dtype:
+            raise InvalidArgumentError(f"TensorArray dtype is {self._dtype}, but got {x.dtype}")
+        if any(other is not None and other.shape != x.shape for other in self._elements):
+            raise ValueError(f"Incompatible shape for value {x.shape}")
+        self._elements[int(index)] = x
         return self
 
     def read(self, index: Any) -> Tensor:

@@ -13,12 +13,13 @@ import numpy as np
 
 from reference_impl.arrays import Array
 from reference_impl.custom_gradient import custom_gradient
+from reference_impl.dtypes import float32
 from reference_impl.ops.complex_numbers import cast, conj
 from reference_impl.ops.elementwise import exp, square
 from reference_impl.ops.nondifferentiable import zeros_like
 from reference_impl.ops.reduction import reduce_sum
 from reference_impl.ops.selection import where
-from reference_impl.rules import FLOATING, REAL, primitive, vjp_of
+from reference_impl.rules import FLOATING, ORDERED, REAL, primitive, vjp_of
 from reference_impl.tensor import Tensor, convert_to_tensor
 
 Cts = tuple[Tensor | None, ...]
@@ -111,7 +112,7 @@ def _swish(features: Tensor, beta: Tensor) -> Any:
 # ----- With a kink -----
 
 
-@primitive("Relu")
+@primitive("Relu", ORDERED)
 def relu(features: Array) -> Array:
     """Return max(x, 0)."""
     return np.asarray(np.maximum(features, features.dtype.type(0)))
@@ -134,7 +135,7 @@ def relu_grad_vjp(ct: Tensor, _out: Tensor, _ct: Tensor, x: Tensor) -> Cts:
     return _relu_grad(ct, x), zeros_like(x)
 
 
-@primitive("Relu6")
+@primitive("Relu6", ORDERED)
 def relu6(features: Array) -> Array:
     """Return min(max(x, 0), 6)."""
     zero, six = features.dtype.type(0), features.dtype.type(6)
@@ -163,8 +164,7 @@ def _single(alpha: Any) -> float:
 
 
 @primitive("LeakyRelu", REAL, alpha=_single)
-def leaky_relu(features: Array, *, alpha: float = 0.2) -> Array:
-    """Return x where x > 0, else alpha x."""
+def _leaky_relu(features: Array, *, alpha: float) -> Array:
     return np.where(features > 0, features, features * features.dtype.type(alpha))
 
 
@@ -173,7 +173,7 @@ def _leaky_relu_grad(ct: Array, x: Array, *, alpha: float) -> Array:
     return np.where(x > 0, ct, ct * ct.dtype.type(alpha))
 
 
-@vjp_of(leaky_relu)
+@vjp_of(_leaky_relu)
 def leaky_relu_vjp(ct: Tensor, _out: Tensor, features: Tensor, *, alpha: float) -> Cts:
     """Ct where x > 0, else alpha ct. **Ties**: alpha at 0."""
     return (_leaky_relu_grad(ct, features, alpha=alpha),)
@@ -233,13 +233,19 @@ def selu_grad_vjp(ct: Tensor, _out: Tensor, ct_in: Tensor, out: Tensor) -> Cts:
     return _selu_grad(ct, out), where(out < 0, ct * ct_in, zeros_like(out))
 
 
+def leaky_relu(features: Any, alpha: float = 0.2) -> Tensor:
+    """Return x where x > 0, else alpha x; integers become float32."""
+    x = convert_to_tensor(features)
+    return _leaky_relu(cast(x, float32) if x.array.dtype.kind in "iu" else x, alpha=alpha)
+
+
 # ----- Along an axis -----
 
 
 @primitive("Softmax", REAL, axis=int)
 def softmax(logits: Array, *, axis: int = -1) -> Array:
-    """Return exp(x) / sum(exp(x)) along an axis."""
-    shifted = np.exp(logits - np.max(logits, axis=axis, keepdims=True, initial=-np.inf))
+    """Return exp(x) / sum(exp(x)) along an axis, which a scalar has not."""
+    shifted = np.exp(logits - np.max(logits, axis=(axis,), keepdims=True, initial=-np.inf))
     return np.asarray(shifted / np.sum(shifted, axis=axis, keepdims=True))
 
 
@@ -251,8 +257,8 @@ def softmax_vjp(ct: Tensor, out: Tensor, _logits: Tensor, *, axis: int) -> Cts:
 
 @primitive("LogSoftmax", REAL, axis=int)
 def log_softmax(logits: Array, *, axis: int = -1) -> Array:
-    """Return x - log(sum(exp(x))) along an axis."""
-    shifted = logits - np.max(logits, axis=axis, keepdims=True, initial=-np.inf)
+    """Return x - log(sum(exp(x))) along an axis, which a scalar has not."""
+    shifted = logits - np.max(logits, axis=(axis,), keepdims=True, initial=-np.inf)
     return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True)))
 
 

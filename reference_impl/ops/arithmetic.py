@@ -17,7 +17,7 @@ from reference_impl.ops.complex_numbers import cast, conj
 from reference_impl.ops.elementwise import log
 from reference_impl.ops.nondifferentiable import not_equal, ones_like, zeros_like
 from reference_impl.ops.selection import where
-from reference_impl.rules import BOOLEANS, FLOATING, NUMBERS, primitive, vjp_of
+from reference_impl.rules import BOOLEANS, FLOATING, NUMBERS, ORDERED, primitive, vjp_of
 from reference_impl.tensor import Tensor
 
 Cts = tuple[Tensor | None, ...]
@@ -80,8 +80,7 @@ def divide_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
 @primitive("DivNoNan", FLOATING)
 def divide_no_nan(x: Array, y: Array) -> Array:
     """Return x / y, and 0 where y = 0."""
-    x, y = np.broadcast_arrays(x, y)
-    return np.asarray(np.divide(x, y, out=np.zeros_like(x), where=y != 0))
+    return np.where(y == 0, x.dtype.type(0), x / y)
 
 
 @vjp_of(divide_no_nan, broadcasts=True)
@@ -115,9 +114,10 @@ def negative_vjp(ct: Any, _out: Tensor, _x: Tensor) -> Cts:
     return (-ct,)
 
 
-@primitive("FloorDiv")
+@primitive("FloorDiv", ORDERED)
 def floordiv(x: Array, y: Array) -> Array:
-    """Return floor(x / y)."""
+    """Return floor(x / y). **Errors**: an integer divided by 0 is an InvalidArgumentError."""
+    _refuse_zero(y)
     return np.floor_divide(x, y)
 
 
@@ -127,9 +127,10 @@ def floordiv_vjp(_ct: Tensor, _out: Tensor, _x: Tensor, _y: Tensor) -> Cts:
     return None, None
 
 
-@primitive("FloorMod")
+@primitive("FloorMod", ORDERED)
 def floormod(x: Array, y: Array) -> Array:
-    """Return x - floor(x / y) y, which has the sign of y."""
+    """Return x - floor(x / y) y, which has the sign of y. **Errors**: as `floordiv`."""
+    _refuse_zero(y)
     return np.mod(x, y)
 
 
@@ -137,6 +138,11 @@ def floormod(x: Array, y: Array) -> Array:
 def floormod_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
     """(ct, -ct floor(x / y)), also at the jumps."""
     return ct, ct * -floordiv(x, y)
+
+
+def _refuse_zero(divisor: Array) -> None:
+    if divisor.dtype.kind in "iu" and not np.all(divisor):
+        raise ValueError("Integer division by zero")
 
 
 @primitive("AddN")

@@ -11,7 +11,7 @@ import numpy as np
 
 from reference_impl.arrays import Array, numpy_dtype
 from reference_impl.dtypes import DIFFERENTIABLE_KINDS, as_dtype, float8_e5m2
-from reference_impl.rules import ANY, primitive, vjp_of
+from reference_impl.rules import ANY, primitive, to_tensors, vjp_of
 from reference_impl.tensor import Tensor, Variable, convert_to_tensor
 
 Cts = tuple[Tensor | None, ...]
@@ -107,30 +107,44 @@ def imag(input: Any) -> Tensor:
 
 
 @primitive("Complex", "f")
-def complex(real: Array, imag: Array) -> Array:
-    """Return real + imag i, from two real tensors that broadcast."""
+def _complex(real: Array, imag: Array) -> Array:
     real, imag = np.broadcast_arrays(real, imag)
     out = np.empty(real.shape, np.complex64 if real.dtype == np.float32 else np.complex128)
     out.real, out.imag = real, imag
     return out
 
 
-@vjp_of(complex, broadcasts=True)
+@vjp_of(_complex, broadcasts=True)
 def complex_vjp(ct: Tensor, _out: Tensor, real: Tensor, imag: Tensor) -> Cts:
     """(Re ct, Im ct): a real source of a complex program has a real gradient."""
     return _real(ct), _imag(ct)
 
 
+def complex(real: Any, imag: Any) -> Tensor:
+    """Return real + imag i, from two real tensors that broadcast. **Errors**: others TypeError."""
+    parts = to_tensors((real, imag))
+    if {x.array.dtype.kind for x in parts} != {"f"}:
+        raise TypeError("The `real` and `imag` components have incorrect types")
+    return _complex(*parts)
+
+
 @primitive("Angle", "c")
-def angle(input: Array) -> Array:
-    """Return the argument of a complex number."""
+def _angle(input: Array) -> Array:
     return np.angle(input).astype(input.real.dtype)
 
 
-@vjp_of(angle)
+@vjp_of(_angle)
 def angle_vjp(ct: Tensor, _out: Tensor, input: Tensor) -> Cts:
     """-ct / (Im x + Re x i). **Edges**: nan at 0."""
     return (-complex(ct, _zero_like(ct)) * (1.0 / complex(_imag(input), _real(input))),)
+
+
+def angle(input: Any) -> Tensor:
+    """Return the argument of a number; for a real one pi or 0, unconnected."""
+    x = convert_to_tensor(input)
+    if x.array.dtype.kind == "c":
+        return _angle(x)
+    return Tensor(np.where(x.array < 0, np.pi, 0.0).astype(x.array.dtype))
 
 
 def _zero_like(x: Tensor) -> Tensor:

@@ -77,6 +77,8 @@ def strided_slice_grad_vjp(ct: Tensor, _out: Tensor, _ct: Tensor, *, index: Inde
 @primitive("GatherV2", ANY)
 def _gather(x: Array, *, indices: Array, axis: int, batch_dims: int) -> Array:
     """Take along `axis`; the first `batch_dims` axes of x and indices run together."""
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"Shape must be at least rank {axis + 1} but is rank {x.ndim}")
     axis %= x.ndim
     if indices.size and not 0 <= indices.min() <= indices.max() < x.shape[axis]:
         bad = int(indices.ravel()[np.argmax((indices < 0) | (indices >= x.shape[axis]))])
@@ -204,7 +206,10 @@ def gather_nd(params: Array, *, indices: Array) -> Array:
 @primitive("ScatterNd", ANY, indices=as_indices, shape=whole_numbers)
 def _scatter_nd(updates: Array, *, indices: Array, shape: Sizes) -> Array:
     out = np.zeros(shape, updates.dtype)
-    np.add.at(out, columns(indices, shape), updates)
+    places = columns(indices, shape)
+    if updates.shape != out[places].shape:
+        raise ValueError(f"updates of shape {updates.shape} do not fit {out[places].shape}")
+    np.add.at(out, places, updates)
     return out
 
 
@@ -231,8 +236,13 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
 
 
 def repeat(input: Any, repeats: Any, axis: Any = None) -> Tensor:
-    """Return each slice so many times in a row; the cotangents of the copies add up, dense."""
+    """Return each slice so many times in a row; the cotangents of the copies add up, dense.
+
+    **Errors**: an axis that `input` has not is a ValueError.
+    """
     x = convert_to_tensor(input)
-    x = reshape(x, (-1,) if axis is None else x.array.shape)
+    x = reshape(x, x.array.shape if x.ndim and axis is not None else (-1,))
     along = int(axis or 0)
+    if not -x.ndim <= along < x.ndim:
+        raise ValueError(f"{axis=} out of bounds: expected {-x.ndim}<=axis<{x.ndim}")
     return gather(x, np.repeat(np.arange(x.array.shape[along]), repeats), axis=along)

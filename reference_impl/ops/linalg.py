@@ -92,6 +92,8 @@ def tensordot(a: Any, b: Any, axes: Any) -> Tensor:
     """Return the sum of products over `axes`: so many last of a with first of b, or two lists."""
     a, b = to_tensors((a, b))
     if np.ndim(axes) == 0:
+        if int(axes) > min(a.ndim, b.ndim):
+            raise ValueError("`axes` must not be larger than the number of dimensions")
         axes = builtins.range(a.ndim - int(axes), a.ndim), builtins.range(int(axes))
     of_a, of_b = (whole_numbers(tuple(np.ravel(side))) for side in axes)
     free_a, matrix_a = _matricize(a, [i % a.ndim for i in of_a], last=True)
@@ -114,6 +116,11 @@ def _matricize(x: Tensor, summed: list[int], *, last: bool) -> tuple[list[int], 
 
 @primitive("Einsum")
 def _einsum(*inputs: Array, equation: str) -> Array:
+    sizes: dict[str, int] = {}
+    labels = equation.partition("->")[0].replace(",", "")
+    for label, size in zip(labels, [n for x in inputs for n in x.shape], strict=True):
+        if sizes.setdefault(label, size) != size:  # NumPy would repeat a size of 1
+            raise ValueError(f"sizes {sizes[label]} and {size} of {label!r} in {equation}")
     return np.asarray(np.einsum(equation, *inputs), inputs[0].dtype)
 
 

@@ -47,5 +47,6 @@ def softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Tensor:
     x = convert_to_tensor(logits)
     target = broadcast_to(cast(convert_to_tensor(labels, dtype_hint=x.dtype), x.dtype), x.shape)
     *outer, classes = x.array.shape
-    loss, _ = _cross_entropy(reshape(x, [-1, classes]), reshape(target, [-1, classes]))
+    matrix = [int(np.prod(outer)), classes]
+    loss, _ = _cross_entropy(reshape(x, matrix), reshape(target, matrix))
     return reshape(loss, outer)

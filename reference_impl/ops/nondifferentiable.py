@@ -23,18 +23,20 @@ from reference_impl.unconnected import zeros_like as _zeros_of
 # ----- Comparison -----
 
 
-def _comparison(op_type: str, compute: Callable[..., Any], doc: str) -> Primitive[Tensor]:
+def _comparison(
+    op_type: str, compute: Callable[..., Any], doc: str, kinds: str = ORDERED
+) -> Primitive[Tensor]:
     def forward(x: Array, y: Array) -> Array:
         return np.asarray(compute(x, y), dtype=np.bool_)
 
     forward.__name__, forward.__doc__ = compute.__name__, doc
-    op = not_differentiable(primitive(op_type, ANY)(forward))
+    op = not_differentiable(primitive(op_type, kinds)(forward))
     op.broadcasts = True
     return op
 
 
-equal = _comparison("Equal", np.equal, "Return x == y; nan equals nothing.")
-not_equal = _comparison("NotEqual", np.not_equal, "Return x != y.")
+equal = _comparison("Equal", np.equal, "Return x == y; nan equals nothing.", ANY)
+not_equal = _comparison("NotEqual", np.not_equal, "Return x != y.", ANY)
 less = _comparison("Less", np.less, "Return x < y.")
 less_equal = _comparison("LessEqual", np.less_equal, "Return x <= y.")
 greater = _comparison("Greater", np.greater, "Return x > y.")
@@ -76,7 +78,7 @@ def ones_like(input: Array) -> Array:
 @primitive("ArgMax", axis=int, output_type=numpy_dtype)
 def argmax(input: Array, *, axis: int = 0, output_type: Any = np.int64) -> Array:
     """Return the position of the first greatest element along an axis."""
-    return np.asarray(np.argmax(input, axis=axis), output_type)
+    return np.asarray(np.argmax(input if input.ndim else [], axis=axis), output_type)
 
 
 @not_differentiable
@@ -129,8 +131,10 @@ def to_number(input: Array, *, out_type: Any = np.float32) -> Array:
 @not_differentiable
 @primitive("Bitcast", ANY, type=numpy_dtype)
 def bitcast(input: Array, *, type: Any) -> Array:
-    """Return the same bits as another dtype of the same size."""
-    return input.view(type)
+    """Return the same bits as another dtype; narrower elements have an axis of their own."""
+    is_narrower, is_wider = type.itemsize < input.itemsize, type.itemsize > input.itemsize
+    out: Array = (input[..., None] if is_narrower else input).view(type)
+    return out.reshape(input.shape[:-1]) if is_wider else out
 
 
 # ----- Constants -----

@@ -15,13 +15,13 @@ from reference_impl.ops.arithmetic import divide_no_nan
 from reference_impl.ops.complex_numbers import cast, complex
 from reference_impl.ops.nondifferentiable import greater_equal, less_equal, zeros_like
 from reference_impl.ops.selection import where
-from reference_impl.rules import primitive, vjp_of
+from reference_impl.rules import ORDERED, primitive, vjp_of
 from reference_impl.tensor import Tensor, convert_to_tensor
 
 Cts = tuple[Tensor | None, ...]
 
 
-@primitive("Maximum")
+@primitive("Maximum", ORDERED)
 def maximum(x: Array, y: Array) -> Array:
     """Return the greater of x and y; nan if either is nan."""
     return np.maximum(x, y)
@@ -37,7 +37,7 @@ def maximum_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
     return where(x_is_chosen, ct, zeros_like(ct)), where(x_is_chosen, zeros_like(ct), ct)
 
 
-@primitive("Minimum")
+@primitive("Minimum", ORDERED)
 def minimum(x: Array, y: Array) -> Array:
     """Return the lesser of x and y; nan if either is nan."""
     return np.minimum(x, y)
@@ -139,7 +139,7 @@ def ceil_vjp(_ct: Tensor, _out: Tensor, _x: Tensor) -> Cts:
     return (None,)
 
 
-@primitive("Round")
+@primitive("Round", ORDERED)
 def round(x: Array) -> Array:
     """Return the nearest integer, halves to even, in x's dtype."""
     return np.round(x)

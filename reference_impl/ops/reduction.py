@@ -21,7 +21,7 @@ from reference_impl.ops.passing import stop_gradient
 from reference_impl.ops.piecewise import maximum
 from reference_impl.ops.selection import where
 from reference_impl.ops.shape import reshape, transpose
-from reference_impl.rules import ORDERED, primitive, vjp_of
+from reference_impl.rules import FLOATING, ORDERED, primitive, vjp_of
 from reference_impl.tensor import Tensor, convert_to_tensor
 
 Cts = tuple[Tensor | None, ...]
@@ -79,6 +79,8 @@ def mean_vjp(ct: Tensor, out: Tensor, x: Tensor, *, axis: Axes) -> Cts:
 @primitive("Tile", "", multiples=whole_numbers)
 def tile(input: Array, *, multiples: tuple[int, ...]) -> Array:
     """Return the tensor repeated `multiples[i]` times along axis i."""
+    if len(multiples) != input.ndim:
+        raise ValueError(f"Expected multiples argument to be a vector of length {input.ndim}")
     return np.tile(input, multiples)
 
 
@@ -230,9 +232,11 @@ def reduce_logsumexp(input_tensor: Any, axis: Any = None, keepdims: bool = False
 
 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Return the mean squared distance to the mean."""
+    """Return the mean squared distance to the mean. **Errors**: of integers, TypeError."""
     x = convert_to_tensor(input_tensor)
     distance = x - reduce_mean(x, axis, keepdims=True)
+    if x.array.dtype.kind not in FLOATING:
+        raise TypeError(f"Input must be either real or complex. Received type {x.dtype}.")
     return reduce_mean(real(conj(distance) * distance), axis, keepdims=keepdims)
 
 
@@ -244,16 +248,21 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> T
 def norm(tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Return the euclidean norm. **Edges**: its gradient at 0 is nan.
 
+    **Errors**: an `axis` that is neither None, a number nor two different ones is a ValueError.
     **Source**: TF 2.21 linalg_ops.py `norm`.
     """
     x = convert_to_tensor(tensor)
+    if isinstance(axis, (list, tuple)) and not len(axis) == len(set(axis)) == 2:
+        raise ValueError(f"'axis' must be None, an integer, or two unique integers, got {axis}")
     return sqrt(reduce_sum(x * conj(x), axis, keepdims=keepdims))
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Tensor:
     """Return x / sqrt(max(sum(x^2), epsilon)). **Edges**: slope 1e6 at 0."""
     x = convert_to_tensor(x)
-    out: Tensor = x * rsqrt(maximum(reduce_sum(square(x), axis, keepdims=True), epsilon))
+    squares = real(conj(x) * x) if x.dtype.is_complex else square(x)
+    scale = rsqrt(maximum(reduce_sum(squares, axis, keepdims=True), epsilon))
+    out: Tensor = x * cast(scale, x.dtype)
     return out
 
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from reference_impl.arrays import Array, whole_numbers
 from reference_impl.broadcasting import broadcast_to
+from reference_impl.dtypes import float64
 from reference_impl.errors import InvalidArgumentError
-from reference_impl.ops.complex_numbers import conj
-from reference_impl.rules import ANY, primitive, primitive_with_outputs, vjp_of
+from reference_impl.ops.complex_numbers import cast, conj
+from reference_impl.rules import ANY, primitive, primitive_with_outputs, to_tensors, vjp_of
 from reference_impl.tensor import Tensor, convert_to_tensor
 
 Cts = tuple[Tensor | None, ...]
@@ -117,27 +118,45 @@ def concat_vjp(ct: Tensor, _out: Tensor, *values: Tensor, axis: int) -> Cts:
 
 
 @primitive("Pack", ANY, axis=int)
-def stack(*values: Array, axis: int = 0) -> Array:
-    """Return a list of tensors of one shape joined along a new axis."""
+def _stack(*values: Array, axis: int) -> Array:
     return np.stack(values, axis)
 
 
-@vjp_of(stack)
+@vjp_of(_stack)
 def stack_vjp(ct: Tensor, _out: Tensor, *values: Tensor, axis: int) -> Cts:
     """The slices of ct."""
     return tuple(unstack(ct, axis=axis))
 
 
+def stack(values: Any, axis: int = 0) -> Tensor:
+    """Return a list of tensors of one shape joined along a new axis. **Errors**: as `unstack`."""
+    values = to_tensors(values)
+    if values:
+        _refuse_axis(axis, values[0].ndim + 1)
+    return _stack(values, axis=axis)
+
+
 @primitive_with_outputs("Unpack", ANY, axis=int)
-def unstack(value: Array, *, num: Any = None, axis: int = 0) -> tuple[Array, ...]:
-    """Return the slices of a tensor along an axis."""
+def _unstack(value: Array, *, axis: int) -> tuple[Array, ...]:
     return tuple(np.moveaxis(value, axis, 0))
 
 
-@vjp_of(unstack)
+@vjp_of(_unstack)
 def unstack_vjp(cts: Any, outs: Any, _value: Tensor, *, axis: int) -> Cts:
     """The cotangents stacked."""
     return (stack(cts, axis=axis),)
+
+
+def unstack(value: Any, num: Any = None, axis: int = 0) -> list[Tensor]:
+    """Return the slices of a tensor along an axis. **Errors**: one it has not is a ValueError."""
+    x = convert_to_tensor(value)
+    _refuse_axis(axis, x.ndim)
+    return _unstack(x, axis=axis)
+
+
+def _refuse_axis(axis: int, rank: int) -> None:
+    if not -rank <= axis < rank:
+        raise ValueError(f"Argument `axis` = {axis} not in range [{-rank}, {rank})")
 
 
 @primitive_with_outputs("Split", ANY, axis=int)
@@ -164,6 +183,8 @@ def _pairs(paddings: Any) -> Paddings:
 
 @primitive("Pad", ANY, paddings=_pairs)
 def _pad(x: Array, *, paddings: Paddings, constant: Any) -> Array:
+    if len(paddings) != x.ndim:
+        raise ValueError(f"{len(paddings)} paddings for a tensor of rank {x.ndim}")
     return np.pad(x, paddings, constant_values=constant)
 
 
@@ -212,14 +233,22 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
 def linspace(start: Any, stop: Any, num: Any, axis: int = 0) -> Tensor:
     """Return `num` evenly spaced values from start to stop, both included; a composition.
 
+    Start and stop broadcast, and integers become float64.
+
     **Edges**: of one value only the start is seen; the stop is connected to it all the same.
     **Source**: TF 2.21 math_ops.py `linspace_nd`: differentiable in both ends.
     """
     start = convert_to_tensor(start)
     stop = convert_to_tensor(stop, dtype_hint=start.dtype)
+    shape = np.broadcast_shapes(start.array.shape, stop.array.shape)
+    start, stop = (broadcast_to(_as_floating(end), shape) for end in (start, stop))
     count, along = int(num), int(axis) % (start.ndim + 1)
     first, last = expand_dims(start, along), expand_dims(stop, along)
     steps = np.arange(1, count - 1, dtype=first.array.dtype)
     steps = steps.reshape([-1 if i == along else 1 for i in builtins.range(first.ndim)])
     whole = concat([first, first + steps * ((last - first) / max(count - 1, 1)), last], along)
     return whole[(builtins.slice(None),) * along + (builtins.slice(count),)]
+
+
+def _as_floating(x: Tensor) -> Any:
+    return cast(x, float64) if x.array.dtype.kind in "iu" else x

@@ -152,8 +152,10 @@ def _zeta(x: float, q: float) -> float:
     """Add the terms up to q + k = 12 and the rest by the formula of Euler and Maclaurin."""
     if x == 1 or (x > 1 and _is_pole(q)):
         return math.inf
-    if x < 1 or math.isnan(x + q) or (q < 0 and x != math.floor(x)):
+    if x < 1 or math.isnan(x + q) or (q < 0 and not float(x).is_integer() and x != math.inf):
         return math.nan
+    if math.isinf(x):
+        return _power(q, -x)
     total = 0.0
     while q < 12:
         total += _power(q, -x)
