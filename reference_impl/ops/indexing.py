@@ -197,6 +197,12 @@ def columns(indices: Array, shape: Sizes) -> tuple[Array, ...]:
     return tuple(np.moveaxis(indices, -1, 0))
 
 
+def refuse_another_shape(updates: Array, slots: Array) -> None:
+    """Raise ValueError for updates that NumPy would broadcast."""
+    if updates.shape != slots.shape:
+        raise ValueError(f"updates of shape {updates.shape} do not fit {slots.shape}")
+
+
 @primitive("GatherNd", ANY, indices=as_indices)
 def gather_nd(params: Array, *, indices: Array) -> Array:
     """Return the slices of `params` at index vectors (the last axis of `indices`)."""
@@ -207,8 +213,7 @@ def gather_nd(params: Array, *, indices: Array) -> Array:
 def _scatter_nd(updates: Array, *, indices: Array, shape: Sizes) -> Array:
     out = np.zeros(shape, updates.dtype)
     places = columns(indices, shape)
-    if updates.shape != out[places].shape:
-        raise ValueError(f"updates of shape {updates.shape} do not fit {out[places].shape}")
+    refuse_another_shape(updates, out[places])
     np.add.at(out, places, updates)
     return out
 

@@ -18,6 +18,7 @@ from reference_impl.ops.indexing import (
     columns,
     gather,
     gather_nd,
+    refuse_another_shape,
     scatter_nd,
     unsorted_segment_sum,
 )
@@ -104,8 +105,9 @@ def segment_prod_vjp(ct: Tensor, out: Tensor, data: Tensor, *, segment_ids: Arra
 
 @primitive("TensorScatterMax", ORDERED)
 def _scatter_max(x: Array, updates: Array, *, indices: Array) -> Array:
-    out = x.copy()
-    np.maximum.at(out, columns(indices, x.shape), updates)
+    out, places = x.copy(), columns(indices, x.shape)
+    refuse_another_shape(updates, out[places])
+    np.maximum.at(out, places, updates)
     return out
 
 
@@ -117,8 +119,9 @@ def scatter_max_vjp(ct: Tensor, out: Tensor, x: Tensor, updates: Tensor, *, indi
 
 @primitive("TensorScatterMin", ORDERED)
 def _scatter_min(x: Array, updates: Array, *, indices: Array) -> Array:
-    out = x.copy()
-    np.minimum.at(out, columns(indices, x.shape), updates)
+    out, places = x.copy(), columns(indices, x.shape)
+    refuse_another_shape(updates, out[places])
+    np.minimum.at(out, places, updates)
     return out
 
 

@@ -197,7 +197,12 @@ def _dilogarithm(z: float) -> float:
 
 @primitive("Betainc", "f")
 def betainc(a: Array, b: Array, x: Array) -> Array:
-    """Return the regularized incomplete beta function; nan outside a, b > 0 and 0 <= x <= 1."""
+    """Return the regularized incomplete beta function; nan outside a, b > 0 and 0 <= x <= 1.
+
+    **Errors**: only scalars broadcast.
+    """
+    if len({argument.shape for argument in (a, b, x)} - {()}) > 1:
+        raise ValueError(f"shapes {a.shape}, {b.shape} and {x.shape} are not equal")
     return _by_element(_betainc, a, b, x)
 
 

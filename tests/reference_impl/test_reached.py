@@ -82,10 +82,10 @@ def _names(tree: ast.AST) -> Iterator[str]:
             yield ".".join(parts)
 
 
-def _spellings(names: dict[str, Any], prefix: str = "") -> Iterator[str]:
+def spellings(names: dict[str, Any], prefix: str = "") -> Iterator[str]:
     for name, value in names.items():
         if type(value).__name__ == "SimpleNamespace":
-            yield from _spellings(vars(value), f"{prefix}{name}.")
+            yield from spellings(vars(value), f"{prefix}{name}.")
         elif type(value).__name__ == "module":
             continue  # tf.nest and tf.errors are whole modules
         else:
@@ -115,11 +115,11 @@ def test_every_rule_is_pulled_back_by_a_case(reached: dict[str, set[str]]) -> No
 
 
 def test_every_spelling_is_written_in_a_case(reached: dict[str, set[str]]) -> None:
-    assert sorted(set(_spellings(TOP)) - reached["written"] - OF_WORKERS) == []
+    assert sorted(set(spellings(TOP)) - reached["written"] - OF_WORKERS) == []
 
 
 def test_a_name_that_no_case_writes_is_found() -> None:
-    assert list(_spellings({"nn": tf.nn, "nest": tf.nest}))[:1] == ["nn.elu"]
+    assert list(spellings({"nn": tf.nn, "nest": tf.nest}))[:1] == ["nn.elu"]
     assert set(_names(ast.parse("tf.math.exp(x) + tf.cos(tf.a.b)"))) >= {"math.exp", "cos", "a.b"}
 
 

@@ -1,0 +1,192 @@
+"""Random programs: the oracle answers what TensorFlow answers in eager mode.
+
+300 programs here, 20,000 by `tox run -e sweep`. Values are compared with wide bounds, because a
+wrong rule is wrong by per cents; None, structures, dtypes, shapes and error classes exactly.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+
+from conformance.answers.answer import Answer
+from conformance.answers.compare import compare
+from conformance.answers.mismatch import Mismatch, lines
+from conformance.answers.tolerances import Bounds
+from conformance.answers.values import Raised, Value
+from conformance.asking.ask import ORACLE
+from conformance.asking.worker import Job, Worker
+from conformance.suite.programs import TEXTS, case_of, programs
+from conformance.targets.specification import Target, parse_target
+from reference_impl.namespaces import TOP
+from tests.reference_impl.test_reached import spellings
+from tests.suite.numeric import making
+from tests.suite.numeric.making import SQUARE_RULE, wrong_oracle
+
+EXAMPLES = int(os.environ.get("GRADCONF_SWEEP_EXAMPLES", "300"))
+WIDE = Bounds(2.0**18)
+"""6e-11 of the largest element in float64, 3 % in float32."""
+SECONDS = 60.0
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+AROUND = "stands around the drawn texts"
+GRAPHS = "needs a graph"
+GLOBAL = "changes the process, or what it answers is not of the program alone"
+OBJECTS = "is no operation: a container, a layer, a type or a check"
+UNDRAWN = {
+    **dict.fromkeys(
+        ("GradientTape", "UnconnectedGradients", "autodiff.ForwardAccumulator"), AROUND
+    ),
+    **dict.fromkeys(("gradients", "hessians", "AggregationMethod"), GRAPHS),
+    **dict.fromkeys(("autograph.experimental.set_loop_options",), GRAPHS),
+    **dict.fromkeys(("compat.v1.get_default_graph",), GRAPHS),
+    **dict.fromkeys(("RegisterGradient", "no_gradient", "compat.v1.no_gradient"), GLOBAL),
+    **dict.fromkeys(("compat.v1.NoGradient", "compat.v1.NotDifferentiable"), GLOBAL),
+    **dict.fromkeys(("random.set_seed", "random.shuffle", "queue.FIFOQueue"), GLOBAL),
+    **dict.fromkeys(("Module", "RaggedTensor", "SparseTensor", "IndexedSlices"), OBJECTS),
+    **dict.fromkeys(("data.Dataset", "keras.layers.Dense", "keras.layers.Lambda"), OBJECTS),
+    **dict.fromkeys(("keras.Sequential", "is_tensor", "name_scope", "uint8", "bool"), OBJECTS),
+    **dict.fromkeys(("debugging.assert_equal", "dtypes.experimental.float8_e5m2"), OBJECTS),
+    **dict.fromkeys(("strings.as_string", "strings.to_number"), OBJECTS),
+}
+"""What of the oracle's names is not drawn, and why."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One entry of explained.yaml."""
+
+    reason: str
+    program: str = ""
+    expected: str = ""
+    got: str = ""
+
+    def explains(self, entry: str, mismatch: Mismatch) -> bool:
+        """Whether everything that it says is found."""
+        return bool(
+            re.search(self.program, entry)
+            and re.search(self.expected, str(mismatch.expected))
+            and re.search(self.got, str(mismatch.got))
+        )
+
+
+EXPLANATIONS = [
+    Explanation(**entry)
+    for entry in yaml.safe_load(Path(__file__).with_name("explained.yaml").read_text())
+]
+
+
+class Sweep:
+    """An oracle and TensorFlow, and how many of their differences were explained, by the reason."""
+
+    def __init__(self, oracle: Target = ORACLE, tensorflow: Worker | None = None) -> None:
+        self.oracle = Worker(oracle, SECONDS)
+        self.tensorflow = tensorflow or Worker(parse_target("tensorflow"), SECONDS)
+        self.explained: Counter[str] = Counter()
+
+    def unexplained(self, entry: str) -> list[Mismatch]:
+        """What the two answer differently to a program, but for what is explained."""
+        return [
+            mismatch for mismatch in self.mismatches(entry) if not self._explain(entry, mismatch)
+        ]
+
+    def mismatches(self, entry: str) -> tuple[Mismatch, ...]:
+        """What the two answer differently to a program."""
+        (case,) = case_of([entry])
+        job = Job(case, "eager")
+        expected, got = (w.ask(job).answer for w in (self.tensorflow, self.oracle))
+        if expected.outcome != got.outcome:
+            return (
+                Mismatch("error", "", "", *(f"{a.outcome} {a.detail}" for a in (expected, got))),
+            )
+        return compare(without_messages(got), without_messages(expected), WIDE).mismatches
+
+    def _explain(self, entry: str, mismatch: Mismatch) -> bool:
+        for explanation in EXPLANATIONS:
+            if explanation.explains(entry, mismatch):
+                self.explained[explanation.reason] += 1
+                return True
+        return False
+
+    def close(self) -> None:
+        """End both processes."""
+        self.oracle.close()
+        self.tensorflow.close()
+
+
+def without_messages(answer: Answer) -> Answer:
+    """The same answer, in which errors have their class alone."""
+
+    def silent(value: Value) -> Value:
+        return replace(value, message="") if isinstance(value, Raised) else value
+
+    told = {name: silent(value) for name, value in answer.observations.items()}
+    error = replace(answer.error, message="") if answer.error else None
+    return replace(answer, observations=told, error=error)
+
+
+@pytest.fixture(scope="module")
+def sweep() -> Iterator[Sweep]:
+    sweep = Sweep()
+    yield sweep
+    sweep.close()
+
+
+def check(sweep: Sweep, examples: int) -> None:
+    """Draw programs until one is answered differently without an explanation, or all are drawn."""
+
+    @settings(max_examples=examples, database=None, deadline=None, suppress_health_check=SLOW)
+    @given(entry=programs())
+    def holds(entry: str) -> None:
+        if found := sweep.unexplained(entry):
+            told = [line for mismatch in found for line in lines(mismatch)]
+            raise AssertionError("\n".join(["the answers differ:", *told, "", entry]))
+
+    holds()
+
+
+@pytest.mark.tensorflow
+def test_the_oracle_answers_what_tensorflow_answers(sweep: Sweep) -> None:
+    check(sweep, EXAMPLES)
+    if EXAMPLES >= 20_000:
+        idle = [given.reason for given in EXPLANATIONS if not sweep.explained[given.reason]]
+        assert not idle, "explanations that explain nothing"
+
+
+@pytest.mark.tensorflow
+def test_a_wrong_rule_is_found_and_its_program_is_small(tmp_path: Path, sweep: Sweep) -> None:
+    file, rule = SQUARE_RULE
+    wrong = Sweep(wrong_oracle(tmp_path, file, rule, rule.replace("2.0", "2.1")), sweep.tensorflow)
+    with pytest.raises(AssertionError, match=r"square\((a|b|c)\)") as failure:
+        check(wrong, 1_000)
+    wrong.oracle.close()
+    assert str(failure.value).count("v0 =") == 1
+
+
+@pytest.mark.tensorflow
+def test_an_error_of_another_class_is_found(sweep: Sweep) -> None:
+    """The oracle's einsum knows no ellipsis, and says so in an error of its own."""
+    entry = making.entry("g = tf.einsum('...i->...', x)", inputs="{x: [1.0, 2.0]}")
+    assert "g" in [mismatch.name for mismatch in sweep.mismatches(entry)]
+
+
+def test_every_operation_is_drawn() -> None:
+    drawn = set(re.findall(r"tf\.([\w.]+)", "\n".join(TEXTS)))
+    known = set(spellings(TOP))
+    assert sorted(known - drawn - UNDRAWN.keys()) == []
+    assert sorted(UNDRAWN.keys() & drawn | UNDRAWN.keys() - known) == []
+
+
+@given(entry=programs())
+@settings(max_examples=50)
+def test_a_drawn_program_is_a_case(entry: str) -> None:
+    (case,) = case_of([entry])
+    assert "g" in case.expect
