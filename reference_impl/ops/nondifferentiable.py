@@ -102,10 +102,12 @@ def random_shuffle(value: Array, *, generator: np.random.Generator) -> Array:
     return generator.permutation(value, axis=0)
 
 
-@not_differentiable
 @primitive("HistogramFixedWidth", ORDERED, nbins=int)
 def histogram_fixed_width(values: Array, value_range: Array, *, nbins: int = 100) -> Array:
-    """Return how many values fall into each bin; what is outside counts in the outermost bins."""
+    """Return how many values fall into each bin; what is outside counts in the outermost bins.
+
+    **Errors**: no rule, so a cotangent that arrives, of a target of integers, is a LookupError.
+    """
     low, high = value_range
     place = np.clip(np.floor((values - low) / (high - low) * nbins), 0, nbins - 1)
     return np.bincount(place.astype(int).ravel(), minlength=nbins).astype(np.int32)

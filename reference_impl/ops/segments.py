@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from reference_impl.arrays import Array, as_indices
+from reference_impl.dtypes import float32
 from reference_impl.ops.arithmetic import divide_no_nan
 from reference_impl.ops.complex_numbers import cast
 from reference_impl.ops.indexing import (
@@ -93,7 +94,7 @@ def segment_prod_vjp(ct: Tensor, out: Tensor, data: Tensor, *, segment_ids: Arra
     **Edges**: a single zero gets the product of the others, which get 0; with two zeros all get 0.
     """
     ids, is_zero = segment_ids, equal(data, 0)
-    zeros = _segment_sum(cast(is_zero, ct.dtype), ids)
+    zeros = _segment_sum(cast(is_zero, float32), ids)
     ct = where(zeros > 1.0, zeros_like(ct), ct)
     nonzero = where(is_zero, ones_like(data), data)
     others = where(is_zero, gather(segment_prod(nonzero, ids), ids), gather(out, ids) / nonzero)

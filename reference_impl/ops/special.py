@@ -104,7 +104,7 @@ def polygamma_vjp(ct: Tensor, _out: Tensor, a: Tensor, x: Tensor) -> Cts:
 
 
 def _is_pole(x: float) -> bool:
-    return x <= 0 and x == math.floor(x) and math.isfinite(x)
+    return x <= 0 and float(x).is_integer()
 
 
 def _digamma(x: float) -> float:
@@ -122,7 +122,7 @@ def _digamma(x: float) -> float:
 
 
 def _polygamma(a: float, x: float) -> float:
-    if a < 0 or a != math.floor(a):
+    if a < 0 or not float(a).is_integer():
         return math.nan
     if a == 0:
         return _digamma(x)
@@ -134,7 +134,10 @@ def _polygamma(a: float, x: float) -> float:
 
 @primitive("Zeta", "f")
 def zeta(x: Array, q: Array) -> Array:
-    """Return the sum over k of 1 / (q + k)^x; inf at x = 1 and at q = 0, -1, ...; nan for x < 1."""
+    """Return the sum over k of 1 / (q + k)^x; inf at x = 1; nan for x < 1.
+
+    **Edges**: at q = 0, -1, ... inf for an even x; nan for others, whose sides differ in sign.
+    """
     return _by_element(_zeta, x, q)
 
 
@@ -150,12 +153,16 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 
 def _zeta(x: float, q: float) -> float:
     """Add the terms up to q + k = 12 and the rest by the formula of Euler and Maclaurin."""
-    if x == 1 or (x > 1 and _is_pole(q)):
+    if x == 1 or (x > 1 and _is_pole(q) and x % 2 == 0):
         return math.inf
-    if x < 1 or math.isnan(x + q) or (q < 0 and not float(x).is_integer() and x != math.inf):
+    if x > 1 and _is_pole(q):
+        return math.nan
+    if x < 1 or q == -math.inf or math.isnan(x + q):
         return math.nan
     if math.isinf(x):
         return _power(q, -x)
+    if q < 0 and not float(x).is_integer():
+        return math.nan
     total = 0.0
     while q < 12:
         total += _power(q, -x)
