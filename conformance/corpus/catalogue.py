@@ -10,22 +10,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from conformance.corpus.language import literals
 from conformance.corpus.language.case import Nested, Place
 from conformance.corpus.language.document import Node, read_all, read_document, shortened
 from conformance.corpus.language.features import FEATURES
-from conformance.corpus.language.literals import (
-    COMPLEXES,
-    FLOATS,
-    parse_dtype,
-    parse_nested,
-    parse_shape,
-)
 from conformance.corpus.language.program import names_read, walk
 from conformance.corpus.language.vocabulary import BUILTINS, ROOTS, TAGS
 from conformance.text import suggest
 
 FOLDER = Path(__file__).with_name("catalogue")
-FILE_KEYS = ("introduction", "operations")
 EDGES = ("kinks", "ties", "poles", "bounds")
 """Where a gradient is a convention or does not exist, and is declared by hand."""
 REQUIRED_KEYS = ("call", "types", "inputs", "dtypes")
@@ -34,7 +27,7 @@ SECOND = ("exists", "zero", "raises")
 FRAMEWORKS = ("jax", "torch", "autograd", "mygrad")
 SHOWN = tuple(dict.fromkeys((*FEATURES, *TAGS, "random")))
 """The features that an entry may name."""
-DTYPE_GROUPS = {"floats": FLOATS, "complexes": COMPLEXES}
+DTYPE_GROUPS = {"floats": literals.FLOATS, "complexes": literals.COMPLEXES}
 NAME = re.compile(r"[a-z][a-z0-9_]{0,99}")
 HOLE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
@@ -61,7 +54,7 @@ class OperationInput:
 
     def domain_of(self, dtype: str) -> Intervals:
         """Where real elements lie, or the parts of complex ones."""
-        return self.complex or self.domain if dtype in COMPLEXES else self.domain
+        return self.complex or self.domain if dtype in literals.COMPLEXES else self.domain
 
 
 @dataclass(frozen=True)
@@ -108,7 +101,7 @@ def load_catalogue(folder: Path = FOLDER) -> dict[str, Operation]:
 
 def _family(file: Path) -> list[Operation]:
     document = read_document(file, f"{file.parent.name}/{file.name}")
-    document.keys(FILE_KEYS, required=FILE_KEYS)
+    document.keys(("introduction", "operations"), required=("introduction", "operations"))
     document.read("introduction", Node.text)
     entries = document.read("operations", Node.mapping) or {}
     operations = [_operation(name, file.stem, node) for name, node in entries.items()]
@@ -171,7 +164,9 @@ def _spellings(node: Node) -> dict[str, str]:
 
 def _dtypes(node: Node) -> tuple[str, ...]:
     """Dtypes, where `floats` and `complexes` stand for all of a kind."""
-    named = [DTYPE_GROUPS.get(str(item.value)) or (parse_dtype(item),) for item in node.items()]
+    named = [
+        DTYPE_GROUPS.get(str(item.value)) or (literals.parse_dtype(item),) for item in node.items()
+    ]
     return tuple(itertools.chain(*named))
 
 
@@ -268,7 +263,7 @@ FACTS: Mapping[str, Callable[[Node], Any]] = {
 INPUT_FACTS: Mapping[str, Callable[[Node], Any]] = {
     **dict.fromkeys(("domain", "complex"), _intervals),
     **dict.fromkeys(("connected", "variable"), Node.flag),
-    "shape": parse_shape,
-    "plus": lambda node: parse_nested(node, "float64"),
-    "dtype": parse_dtype,
+    "shape": literals.parse_shape,
+    "plus": lambda node: literals.parse_nested(node, "float64"),
+    "dtype": literals.parse_dtype,
 }
