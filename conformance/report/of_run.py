@@ -226,6 +226,8 @@ def _reservations(run: Findings) -> Iterator[str]:
         yield f"ended early: {run.reason}"
     for target, reason in run.failed.items():
         yield f"{target} did not start: {reason}"
+    for target, newest in run.inherits.items():
+        yield f"{run.title(target)} is newer than {newest}: it inherits the departures of that one"
     if run.stale:
         count = plural(len(run.stale), "stale cell")
         yield f"{count} not judged: the program has changed since the record"

@@ -30,11 +30,11 @@ from conformance.corpus.language.document import (
 from conformance.corpus.language.expectations import AS_THE_ORACLE, parse_expectation
 from conformance.corpus.language.literals import PYTHON_TYPES
 from conformance.files import data_folder, write_whole
-from conformance.targets.releases import is_between
+from conformance.targets.releases import is_between, version_key
 from conformance.text import clean, did_you_mean, suggest
 from conformance.verdicts.departures import WARNING, Departure, Departures, Kind
 
-KEYS = ("introduction", "target", "lacks", "departures", "asked")
+KEYS = ("introduction", "target", "newest", "lacks", "departures", "asked")
 TEXTS = ("since", "until", "kind", "right", "reason", "link", "first_seen", "last_seen")
 SEEN = re.compile(r"\d{4}-\d\d-\d\d(, version .+)?")
 WIDTH = 96
@@ -106,9 +106,19 @@ def _departures(root: Node, cases: Sequence[Case] | None) -> Departures:
         root.read("lacks", _lines) or (),
         frozenset(root.read("asked", _asked) or ()),
         root.place.file,
+        root.read("newest", _version) or "",
     )
     root.finish()
     return found
+
+
+def _version(node: Node) -> str:
+    version = node.line()
+    try:
+        version_key(version)
+    except ValueError as error:
+        node.fault(str(error))
+    return version
 
 
 def _lines(node: Node) -> tuple[str, ...]:
@@ -248,6 +258,7 @@ def text_of(departures: Departures) -> str:
     content = {
         "introduction": departures.introduction or INTRODUCTION,
         "target": departures.target,
+        "newest": departures.newest,
         "lacks": list(departures.lacks),
         "departures": {entry.name: _written(entry) for entry in departures.entries},
         "asked": topics,

@@ -112,7 +112,8 @@ def _is_left(answer: Answer, name: str) -> bool:
 class Departures:
     """The departures of one target that a file lists; `target` is named as target_name does.
 
-    A baseline also says what the target declared as lacking, and which cases it was asked.
+    A baseline also says what the target declared as lacking, and which cases it was asked. A
+    version beyond `newest`, the last one that the list knows, inherits what holds for that one.
     """
 
     target: str
@@ -121,9 +122,19 @@ class Departures:
     lacks: tuple[str, ...] = ()
     asked: frozenset[str] = frozenset()
     file: str = ""
+    newest: str = ""
+
+    def inherits(self, version: str) -> bool:
+        """Whether a version is newer than the list; one that cannot be ordered is not."""
+        return (
+            bool(self.newest)
+            and is_between(self.newest, version, "999999")
+            and (not is_between("0", version, self.newest))
+        )
 
     def covering(self, version: str, case_id: str, mode: str) -> list[Departure]:
         """The entries that speak of a cell."""
+        version = self.newest if self.inherits(version) else version
         if case_id not in self._naming:
             self._naming[case_id] = [entry for entry in self.entries if entry.names(case_id)]
         return [entry for entry in self._naming[case_id] if entry.covers(version, mode)]

@@ -89,6 +89,8 @@ class Findings:
     everything: list[Finding] = field(default_factory=list)
     repeats: dict[Cell, list[Answered]] = field(default_factory=dict)
     stale: list[Cell] = field(default_factory=list)
+    inherits: dict[str, str] = field(default_factory=dict)
+    """The targets that are newer than a list of departures, and its newest version."""
     complete: bool = False
     reason: str = ""
     seconds: float = 0.0
@@ -261,12 +263,12 @@ class Reviewer:
         evidence = Evidence(case, cell.mode, event.answer, oracle, lower(case, cell.mode))
         judge = self._judges.setdefault(cell.target, Judge())
         name, version = target_name(cell.target), self.findings.version(cell.target)
-        covering = [
-            departure
-            for departures in self._departures
-            if departures.target == name
-            for departure in departures.covering(version, cell.case, cell.mode)
-        ]
+        covering = []
+        for departures in self._departures:
+            if departures.target == name:
+                covering += departures.covering(version, cell.case, cell.mode)
+                if departures.inherits(version):
+                    self.findings.inherits[cell.target] = departures.newest
         return self._found(event, *apply(judge.judge(evidence), covering, evidence))
 
     def _found(self, event: Answered, judgement: Judgement, departure: Departure | None) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -23,6 +24,7 @@ from tests.report.making import (
     TIMEOUT,
     WRONG,
     all_verdicts,
+    deviation,
     held,
     only,
     report_from,
@@ -197,6 +199,16 @@ def test_a_target_that_did_not_start_says_why():
     report = only(NOT_RUN, failed=("tensorflow",))
     assert report.reservations == ("tensorflow did not start: ImportError: no module named it",)
     assert report.subjects[0].surroundings.startswith("did not start: ImportError")
+
+
+def test_a_version_that_is_newer_than_the_deviations_says_so() -> None:
+    answers = {"tensorflow": {"one": WRONG}}
+    for newest, told in (("2.21", ()), ("2.20", ("tensorflow 2.21.0 is newer than 2.20: ",))):
+        listed = replace(deviation("math/sq/one"), newest=newest)
+        found = report_of_run(results_from(answers, deviations=[listed])).reservations
+        assert [line.startswith(start) for line, start in zip(found, told, strict=True)] == [
+            True
+        ] * len(told)
 
 
 def test_stale_cells_are_counted_and_listed():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conformance.targets.releases import TABLE, version_key
+from conformance.targets.releases import TABLE, is_between, version_key
 
 ROOT = Path(__file__).parent.parent.parent
 RULES = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
@@ -50,6 +50,13 @@ def test_no_candidate_stands_beside_its_release() -> None:
     for version in MODES:
         if version_key(version).is_prerelease:
             assert version_key(version).base_version not in MODES
+
+
+def test_the_list_of_deviations_knows_the_newest_release() -> None:
+    listed = yaml.safe_load((ROOT / "deviations" / "tensorflow.yaml").read_text())
+    newest = max(MODES, key=version_key)
+    assert is_between("0", newest, listed["newest"])
+    assert newest.startswith(listed["newest"])
 
 
 def test_tox_asks_the_newest_release_of_each_minor_version() -> None:

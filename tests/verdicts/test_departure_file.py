@@ -43,6 +43,7 @@ from tests.verdicts.making import VALUES, departure
 GOOD = """\
 introduction: What tape gets wrong.
 target: tape.py
+newest: "2.15"
 lacks: [nn, GradientTape.jacobian]
 departures:
   area/topic/one:
@@ -93,13 +94,13 @@ def test_it_is_read(tmp_path: Path) -> None:
     assert (crashes.ends, crashes.kind, crashes.last_seen) == (
         "crash SIGSEGV", "known", "2026-02-28"
     )  # fmt: skip
-    assert str(doubled.place).endswith("known.yaml:6:5 $.departures.area/topic/one")
+    assert str(doubled.place).endswith("known.yaml:7:5 $.departures.area/topic/one")
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("kind: bug", "kind: bgu", ":10:11 $.departures.area/topic/one.kind"),
+        ("kind: bug", "kind: bgu", ":11:11 $.departures.area/topic/one.kind"),
         ("kind: bug", "kind: bgu", "no kind 'bgu' (did you mean bug?)"),
         ("reason: it", "raeson: it", "unknown key 'raeson' (did you mean reason?)"),
         ("    reason: it is doubled\n", "", "missing reason"),
@@ -122,6 +123,7 @@ def test_it_is_read(tmp_path: Path) -> None:
         ),
         ('"2026-02-28"', "yesterday", "2026-01-31, version 1.2"),
         ("target: tape.py\n", "", "missing target"),
+        ('newest: "2.15"', "newest: the last", "'the last' is no version"),
         ("[nn", "{", "not YAML"),
         ("[one]", "one", "expected a list"),
         ("target: tape.py", "target: &a tape.py", "anchors"),

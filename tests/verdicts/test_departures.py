@@ -126,6 +126,22 @@ def test_a_departure_is_bounded(version, case_id, mode, covered):
 
 
 @pytest.mark.parametrize(
+    ("version", "inherits", "covered"),
+    [
+        ("2.15.1", False, True),
+        ("2.16.0.dev20260101", True, True),
+        ("3.0", True, True),
+        ("2.7.4", False, False),
+        ("nightly", False, False),
+    ],
+)
+def test_a_version_beyond_the_list_inherits_what_holds_for_its_newest(version, inherits, covered):
+    listed = Departures("tensorflow", (DEVIATION,), newest="2.15")
+    assert listed.inherits(version) == inherits
+    assert listed.covering(version, "area/topic/one", "eager") == [DEVIATION] * covered
+
+
+@pytest.mark.parametrize(
     ("since", "until", "version", "covered"),
     [
         ("", "", "", True),
