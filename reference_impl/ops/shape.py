@@ -144,7 +144,7 @@ def _unstack(value: Array, *, axis: int) -> tuple[Array, ...]:
 @vjp_of(_unstack)
 def unstack_vjp(cts: Any, outs: Any, _value: Tensor, *, axis: int) -> Cts:
     """The cotangents stacked."""
-    return (stack(cts, axis=axis),)
+    return (_stack(cts, axis=axis),)
 
 
 def unstack(value: Any, num: Any = None, axis: int = 0) -> list[Tensor]:
