@@ -12,7 +12,14 @@ from typing import Any, TypeAlias
 
 from conformance.corpus.language import literals
 from conformance.corpus.language.case import Nested, Place
-from conformance.corpus.language.document import Node, read_all, read_document, shortened
+from conformance.corpus.language.document import (
+    CaseFileError,
+    Fault,
+    Node,
+    read_all,
+    read_document,
+    shortened,
+)
 from conformance.corpus.language.features import FEATURES
 from conformance.corpus.language.program import names_read, walk
 from conformance.corpus.language.vocabulary import BUILTINS, ROOTS, TAGS
@@ -23,7 +30,7 @@ EDGES = ("kinks", "ties", "poles", "bounds")
 """Where a gradient is a convention or does not exist, and is declared by hand."""
 REQUIRED_KEYS = ("call", "types", "inputs", "dtypes")
 SECOND = ("exists", "zero", "raises")
-"""What the second derivative does; `zero`: it is cut without an error."""
+"""What the second derivative does; `zero`: it is cut, to None or zeros, without an error."""
 FRAMEWORKS = ("jax", "torch", "autograd", "mygrad")
 SHOWN = tuple(dict.fromkeys((*FEATURES, *TAGS, "random")))
 """The features that an entry may name."""
@@ -96,7 +103,13 @@ class Operation:
 def load_catalogue(folder: Path = FOLDER) -> dict[str, Operation]:
     """Every operation by its name; raises CaseFileError with the faults of all files."""
     families = read_all(sorted(folder.glob("*.yaml")), _family)
-    return {operation.name: operation for family in families for operation in family}
+    operations: dict[str, Operation] = {}
+    for operation in itertools.chain(*families):
+        if operation.name in operations:
+            message = f"a second operation named '{operation.name}'"
+            raise CaseFileError([Fault(operation.place, message)])
+        operations[operation.name] = operation
+    return operations
 
 
 def _family(file: Path) -> list[Operation]:

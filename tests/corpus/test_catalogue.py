@@ -124,10 +124,10 @@ def test_a_wrong_entry_is_refused(tmp_path: Path, old: str, new: str, fault: str
         assert schema_faults(yaml.safe_load(ENTRY.replace(old, new, 1)))
 
 
-def test_a_name_stands_once() -> None:
-    texts = [path.read_text("utf-8") for path in FILES]
-    names = [name for text in texts for name in yaml.safe_load(text)["operations"]]
-    assert sorted(names) == sorted(OPERATIONS)
+def test_a_name_stands_once(tmp_path: Path) -> None:
+    (tmp_path / "unary.yaml").write_text(ENTRY, encoding="utf-8")
+    with pytest.raises(CaseFileError, match=r"unary.yaml:3:3 .*: a second operation named"):
+        read(ENTRY, tmp_path)
 
 
 # ----- the schema for editors -----
