@@ -233,6 +233,14 @@ def test_no_edge_lies_inside_a_domain(operation: Operation) -> None:
 # ----- each call on TensorFlow -----
 
 
+def some_at_once() -> list[Any]:
+    """Every operation; all but each eighth are among the slow tests."""
+    slow = [() if number % 8 == 0 else pytest.mark.slow for number in range(len(OPERATIONS))]
+    return [
+        pytest.param(one, marks=mark) for one, mark in zip(OPERATIONS.values(), slow, strict=True)
+    ]
+
+
 @pytest.fixture(scope="module")
 def tensorflow() -> Iterator[Session]:
     session = Session(parse_target("tensorflow"))
@@ -285,7 +293,7 @@ def elements(value: Any) -> np.ndarray[Any, Any]:
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda given: given.name)
+@pytest.mark.parametrize("operation", some_at_once(), ids=lambda given: given.name)
 @settings(max_examples=2)
 @given(data=st.data())
 def test_the_gradient_is_finite_inside_the_domain(
@@ -393,6 +401,7 @@ def registry() -> tuple[set[str], dict[str, set[str]]]:
     return set(rules), {name: set(types) for name, types in used.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_the_calls_use_the_gradients_that_an_entry_names(
     registry: tuple[set[str], dict[str, set[str]]],
@@ -403,6 +412,7 @@ def test_the_calls_use_the_gradients_that_an_entry_names(
         assert {*operation.types} <= rules, name
 
 
+@pytest.mark.slow
 @pytest.mark.tensorflow
 def test_each_registered_gradient_is_used_or_excused(
     registry: tuple[set[str], dict[str, set[str]]],
