@@ -100,7 +100,8 @@ def test_tensorflow_gives_the_same_observations_in_any_order_and_alone(
 ) -> None:
     due = answers(corpus, TENSORFLOW)
     check_same(answers(shuffled(corpus, 1), TENSORFLOW), due)
-    check_same(answers(alone(corpus), TENSORFLOW, workers=2), due)
+    third = alone(corpus[::3])  # of all it takes more than ten minutes
+    check_same(answers(third, TENSORFLOW, workers=2), due)
 
 
 def test_a_case_that_leaks_is_found() -> None:
