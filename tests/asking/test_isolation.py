@@ -53,8 +53,9 @@ def answers(cases: Sequence[Case], target: Target, workers: int = 1) -> Answers:
     found = {}
     for event in ask(cases, [target], workers=workers):
         if isinstance(event, Answered):
-            raw = json.dumps({**line_of(event.answer), "seconds": 0})
-            found[event.cell.case, event.cell.mode] = MESSAGE.sub(_steady, raw)
+            line = {**line_of(event.answer), "seconds": 0}
+            line["warnings"] = list(map(steady, event.answer.warnings))
+            found[event.cell.case, event.cell.mode] = MESSAGE.sub(_steady, json.dumps(line))
     return found
 
 

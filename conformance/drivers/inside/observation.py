@@ -3,6 +3,7 @@
 import base64
 import builtins
 import os
+import re
 import sys
 
 import numpy as np
@@ -23,6 +24,8 @@ _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _PREFIXES = {_OWN, sys.prefix, sys.base_prefix}
 FOLDERS = sorted(_PREFIXES | set(map(os.path.realpath, _PREFIXES)), key=len, reverse=True)
 """Where this worker, its environment and its interpreter are."""
+OWN_FRAME = re.compile(r' *File "(?:inside/|<frozen )[^"\n]*", line \d+[^\n]*\n(?: {4}[^\n]*\n)?')
+"""A frame of this worker: there are more of them where it forks."""
 
 
 class TooMuch(Exception):
@@ -242,10 +245,10 @@ def unwrapped(error):
 
 
 def placeless(text):
-    """A text without the folders of this machine: what was answered does not depend on them."""
+    """A text without the folders of this machine and the frames of this worker."""
     for folder in FOLDERS:
         text = text.replace(folder + os.sep, "")
-    return text
+    return OWN_FRAME.sub("", text)
 
 
 def _message(error):
