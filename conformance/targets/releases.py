@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from conformance.targets.specification import TargetError
 TABLE = Path(__file__).with_name("tensorflow.yaml")
 
 
+@lru_cache  # a run asks for a few versions, for each of its cells
 def version_key(text: str) -> Version:
     """What versions are sorted by: 2.22.0.dev1 < 2.22.0rc0 < 2.22.0 == 2.22 == 2.22.0+cpu.
 
