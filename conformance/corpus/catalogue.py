@@ -166,10 +166,6 @@ def _number(node: Node) -> float:
     return 0.0
 
 
-def _lines(node: Node) -> tuple[str, ...]:
-    return tuple(item.line() for item in node.items())
-
-
 def _spellings(node: Node) -> dict[str, str]:
     node.keys(FRAMEWORKS)
     return {framework: child.line() for framework, child in node.mapping().items()}
@@ -266,7 +262,7 @@ def _names_in(text: str, call: Node, inputs: Mapping[str, OperationInput]) -> fr
 FACTS: Mapping[str, Callable[[Node], Any]] = {
     **dict.fromkeys(("call", "surrogate", "since", "until"), Node.line),
     **dict.fromkeys(("apart", "k"), _number),
-    "types": _lines,
+    "types": Node.lines,
     "dtypes": _dtypes,
     "second": lambda node: _one_of(SECOND, node),
     "features": lambda node: tuple(_one_of(SHOWN, item) for item in node.items()),

@@ -103,7 +103,7 @@ def _departures(root: Node, cases: Sequence[Case] | None) -> Departures:
         target or "",
         tuple(_entry(name, node, corpus) for name, node in entries.items()),
         root.read("introduction", Node.text) or "",
-        root.read("lacks", _lines) or (),
+        root.read("lacks", Node.lines) or (),
         frozenset(root.read("asked", _asked) or ()),
         root.place.file,
         root.read("newest", _version) or "",
@@ -121,13 +121,9 @@ def _version(node: Node) -> str:
     return version
 
 
-def _lines(node: Node) -> tuple[str, ...]:
-    return tuple(map(Node.line, node.items()))
-
-
 def _asked(node: Node) -> tuple[str, ...]:
     topics = node.mapping().items()
-    return tuple(f"{topic}/{name}" for topic, names in topics for name in _lines(names))
+    return tuple(f"{topic}/{name}" for topic, names in topics for name in names.lines())
 
 
 def _entry(name: str, node: Node, corpus: Mapping[str, Case]) -> Departure:
@@ -141,8 +137,8 @@ def _entry(name: str, node: Node, corpus: Mapping[str, Case]) -> Departure:
     ends = node.read("ends", _end) or ""
     departure = Departure(
         name=name,
-        cases=node.read("cases", _lines) or (),
-        modes=node.read("modes", _lines) or (),
+        cases=node.read("cases", Node.lines) or (),
+        modes=node.read("modes", Node.lines) or (),
         kind=cast("Kind", texts.pop("kind", "")),
         place=node.place,
         answer=answer if isinstance(ends, str) else {**answer, ENDING: ends},

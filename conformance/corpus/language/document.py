@@ -155,6 +155,10 @@ class Node:
         self.fault(f"expected a list, got {self.kind}")
         return []
 
+    def lines(self) -> tuple[str, ...]:
+        """The lines of a list."""
+        return tuple(item.line() for item in self.items())
+
     def text(self) -> str:
         """The text; "" where it is something else or empty."""
         if isinstance(self.value, str) and self.value.strip():

@@ -178,7 +178,7 @@ class _Reader:
         return ExpectedCalls(0)
 
     def watched(self, node: Node, given: Node) -> Expectation:
-        return ExpectedWatched(tuple(map(Node.line, given.items())))
+        return ExpectedWatched(given.lines())
 
     def any_of(self, node: Node, given: Node) -> Expectation:
         options = tuple(map(self.read, given.items()))
