@@ -117,12 +117,13 @@ def _lines(
         else:
             yield f"SURVIVED {mutant.name}: {mutant.mistake}"
     yield from _bite(found)
-    if not arguments.mutants:
-        found.nulls = sorted(run.tallies(null_targets(), arguments.jobs), key=lambda n: -n.share)
-        for null in found.nulls:
-            yield f"null target {null.name:16} {_share(null)}  {null.fault}".rstrip()
-        yield f"best null: {found.nulls[0].name}, {_share(found.nulls[0])}"
-    if not arguments.mutants and options.selection_of(arguments, ()).everything:
+    if arguments.mutants:
+        return
+    found.nulls = sorted(run.tallies(null_targets(), arguments.jobs), key=lambda n: -n.share)
+    for null in found.nulls:
+        yield f"null target {null.name:16} {_share(null)}  {null.fault}".rstrip()
+    yield f"best null: {found.nulls[0].name}, {_share(found.nulls[0])}"
+    if options.selection_of(arguments, ()).everything:
         found.failed_by = failed_by(cases, found.tallies)
         yield from _shown(found)
 

@@ -67,12 +67,17 @@ class MutationRun:
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = {case.id: case for case in cases}
+        self._by_mode = {
+            "eager": [case for case in cases if "eager" not in case.not_applicable],
+            "graph": [case for case in cases if "eager" in case.not_applicable],
+        }
+        """The cases by the mode that they are asked in: a graph where eager execution refuses."""
         self._oracle: dict[str, Answer] = {}
 
     def ask_control(self, control: Target) -> Tally:
         """Ask the control, an untouched oracle; it must pass before any mutant counts."""
         tally = Tally(control.label)
-        for answered in self._answers(control, list(self._cases.values())):
+        for answered in self._answers(control):
             tally.count(answered.cell.case, self._judged(answered))
             self._oracle[answered.cell.case] = answered.answer
         return tally
@@ -85,7 +90,7 @@ class MutationRun:
     def _tally(self, target: Target) -> Tally:
         """What catches a target; one that is lost again and again is not asked any more."""
         tally, lost = Tally(target.label), 0
-        with closing(self._answers(target, list(self._cases.values()))) as answers:
+        with closing(self._answers(target)) as answers:
             for answered in answers:
                 tally.count(answered.cell.case, self._judged(answered))
                 lost += answered.answer.outcome in ("crash", "timeout")
@@ -93,14 +98,11 @@ class MutationRun:
                     break
         return tally
 
-    def _answers(self, target: Target, cases: Sequence[Case]) -> Generator[Answered]:
-        """The answers to all cases; those that eager execution refuses are asked in a graph."""
-        in_graphs = [case for case in cases if "eager" in case.not_applicable]
-        eagerly = [case for case in cases if case not in in_graphs]
-        for mode, asked in (("eager", eagerly), ("graph", in_graphs)):
-            if asked:
+    def _answers(self, target: Target) -> Generator[Answered]:
+        for mode, cases in self._by_mode.items():
+            if cases:
                 in_mode = replace(target, modes=(mode,))
-                with closing(ask(asked, [in_mode], timeout=TIMEOUT)) as events:
+                with closing(ask(cases, [in_mode], timeout=TIMEOUT)) as events:
                     yield from (event for event in events if isinstance(event, Answered))
 
     def _judged(self, answered: Answered) -> Judgement:
