@@ -11,7 +11,7 @@ from conformance.asking.events import Answered, Cell, Event, TargetFailed, Targe
 from conformance.asking.record import Record, RecordError
 from conformance.asking.record_writer import Kept
 from conformance.asking.session import Session, WorkerError
-from conformance.asking.worker import difference_of
+from conformance.asking.worker import change_of_identity
 from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
@@ -115,7 +115,7 @@ def _about(
     session = Session(target, limits)
     try:
         now = session.start()
-        return now, difference_of(before, now)
+        return now, change_of_identity(before, now)
     except WorkerError:
         return before, ""
     finally:

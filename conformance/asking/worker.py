@@ -126,7 +126,7 @@ class Worker:
             self.failure = str(error)
             return False
         self._asked, self._used = 0, False
-        if changed := difference_of(self._first.setdefault(self.target.label, about), about):
+        if changed := change_of_identity(self._first.setdefault(self.target.label, about), about):
             raise TargetChanged(f"{self.target.label} changed during the run: {changed}")
         self._on_start(TargetReady(self.target.label, about))
         return True
@@ -150,7 +150,7 @@ class Worker:
         return answer_of_reply(reply, job.lowered, job.mode)
 
 
-def difference_of(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+def change_of_identity(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """What makes a target another one: `numpy 1.26.4 became 2.1.0`, or nothing."""
     different = (key for key in IDENTITY if (before.get(key) or "") != (now.get(key) or ""))
     return ", ".join(f"{key} {before.get(key)} became {now.get(key)}" for key in different)
