@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from textwrap import indent
 from typing import TypeAlias
 
 import numpy as np
@@ -254,7 +255,7 @@ def programs(draw: st.DrawFn, most: int = 4) -> str:
 def case_of(entries: Sequence[str]) -> list[Case]:
     """The cases that these entries declare. Errors: CaseFileError where the language has none."""
     listed = "".join(
-        f"  program_{number}:\n{_indented(entry, 4)}\n" for number, entry in enumerate(entries)
+        f"  program_{number}:\n{indent(entry, ' ' * 4)}\n" for number, entry in enumerate(entries)
     )
     return load_text(f"introduction: Drawn programs.\ncases:\n{listed}")
 
@@ -432,13 +433,10 @@ def _entry(draft: _Draft, query: _Query) -> str:
     expect = ", ".join(f"{name}: oracle" for name in query.observed)
     return (
         f"title: Drawn\nsource: contract/s1\ninputs: {{{inputs}}}\n"
-        f"run: |\n{_indented(program, 2)}\nexpect: {{{expect}}}"
+        f"run: |\n{indent(program, ' ' * 2)}\nexpect: {{{expect}}}"
     )
 
 
 def _block(header: str, lines: Sequence[str]) -> str:
-    return f"with {header}:\n{_indented(chr(10).join(lines), 4)}"
-
-
-def _indented(text: str, by: int) -> str:
-    return "\n".join(" " * by + line for line in text.splitlines())
+    body = indent("\n".join(lines), " " * 4)
+    return f"with {header}:\n{body}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -380,9 +382,6 @@ def probed(operation: Operation) -> set[str]:
 @pytest.fixture(scope="module")
 def registry() -> tuple[set[str], dict[str, set[str]]]:
     """TensorFlow's registered rules, and those that the calls of each operation look up."""
-    import subprocess
-    import sys
-
     calls = [
         (
             operation.name,
