@@ -21,6 +21,7 @@ from conformance.closing import UsageError
 from conformance.corpus.language import case as language
 from conformance.corpus.language.case import MODES, Case, Expectation, ExpectedTensor, Nested
 from conformance.corpus.language.document import (
+    Limits,
     Node,
     core_scalar,
     parse_document,
@@ -39,6 +40,8 @@ TEXTS = ("since", "until", "kind", "right", "reason", "link", "first_seen", "las
 SEEN = re.compile(r"\d{4}-\d\d-\d\d(, version .+)?")
 WIDTH = 96
 TEXT = "tag:yaml.org,2002:str"
+LIMITS = Limits(bytes=16_000_000, values=500_000)
+"""A target that fails all cells has a line of 400 bytes for each, and tensors stand whole."""
 LARGEST_LITERAL = 64
 """A tensor of more elements stands as raw data."""
 NARROW = {"float32": np.float32, "bfloat16": np.float32, "float16": np.float16}
@@ -57,7 +60,7 @@ def read_departures(
 
     Raises CaseFileError with every fault: what is malformed, and entries that match no case.
     """
-    return _departures(read_document(path, shown_as), cases)
+    return _departures(read_document(path, shown_as, LIMITS), cases)
 
 
 def read_folder(folder: Path, cases: Sequence[Case] | None = None) -> list[Departures]:
@@ -82,7 +85,7 @@ def lent(word: str, label: str, cases: Sequence[Case] | None = None) -> Departur
 def write_departures(path: Path, departures: Departures) -> None:
     """Replace the file whole. Raises CaseFileError where it could not be read again."""
     text = text_of(departures)
-    _departures(parse_document(text, str(path)), None)
+    _departures(parse_document(text, str(path), LIMITS), None)
     write_whole(path, text)
 
 

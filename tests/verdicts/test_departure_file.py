@@ -255,6 +255,14 @@ def test_a_long_tensor_stands_as_raw_data(tmp_path: Path, dtype: str, size: int)
     assert ("data:" in text) == (size > 64)
 
 
+def test_what_fails_everywhere_has_a_list_of_several_megabytes(tmp_path: Path) -> None:
+    path, reason = tmp_path / "known.yaml", "a long reason " * 300
+    entries = [departure(name=f"{n}", kind="known", reason=reason.strip()) for n in range(300)]
+    write_departures(path, Departures("tape.py", tuple(entries)))
+    assert path.stat().st_size > 1_000_000
+    assert len(read_departures(path).entries) == len(entries)
+
+
 def test_the_file_is_what_a_person_would_write(tmp_path: Path) -> None:
     path = tmp_path / "known.yaml"
     found = read(GOOD, tmp_path)

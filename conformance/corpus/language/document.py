@@ -222,37 +222,46 @@ def shortened(text: str) -> str:
 
 # ----- YAML text to nodes -----
 
-MAX_BYTES = 1_000_000
 MAX_LEVELS = 40
-MAX_NODES = 100_000
 MAX_KEY = 200
 MAX_PATH = 200
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML may be built without libyaml
 
 
-def read_document(path: Path, shown_as: str | None = None) -> Node:
+@dataclass(frozen=True)
+class Limits:
+    """The most that a YAML file may hold."""
+
+    bytes: int = 1_000_000
+    values: int = 100_000
+
+
+CASE_FILE = Limits()
+
+
+def read_document(path: Path, shown_as: str | None = None, limits: Limits = CASE_FILE) -> Node:
     """The one document of a YAML file.
 
-    Raises CaseFileError for what cannot be read: no regular file, not UTF-8, over 1 MB, not YAML,
-    deeper than 40 levels, over 100,000 values, a duplicate key, an alias, a tag, several documents.
+    Raises CaseFileError for what cannot be read: no regular file, not UTF-8, beyond its limits, not
+    YAML, deeper than 40 levels, a duplicate key, an alias, a tag, several documents.
     """
     file = shown_as or str(path)
     try:
-        text = read_bounded(path, MAX_BYTES).decode("utf-8-sig")
+        text = read_bounded(path, limits.bytes).decode("utf-8-sig")
     except OSError as error:
         raise _no_document(file, f"cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise _no_document(file, f"not UTF-8: {error.reason} at byte {error.start}") from error
-    return parse_document(text, file)
+    return parse_document(text, file, limits)
 
 
-def parse_document(text: str, file: str) -> Node:
+def parse_document(text: str, file: str, limits: Limits = CASE_FILE) -> Node:
     """The one document of YAML text that is named `file` in faults; raises as read_document."""
     try:
-        if len(text.encode()) > MAX_BYTES:
-            raise _no_document(file, f"longer than {MAX_BYTES:,} bytes: split the file")
-        return _Builder(text, file).document()
+        if len(text.encode()) > limits.bytes:
+            raise _no_document(file, f"longer than {limits.bytes:,} bytes: split the file")
+        return _Builder(text, file, limits.values).document()
     except UnicodeEncodeError as error:
         message = f"not UTF-8: {error.reason} at character {error.start}"
         raise _no_document(file, message) from error
@@ -275,8 +284,8 @@ class _Builder:
     Events rather than PyYAML's own composer, which recurses as deep as its input does.
     """
 
-    def __init__(self, text: str, file: str) -> None:
-        self.file = file
+    def __init__(self, text: str, file: str, most: int) -> None:
+        self.file, self.most = file, most
         self.lines = text.splitlines()
         self.events: Iterator[Any] = iter(yaml.parse(text, Loader=_LOADER))
         self.nodes = 0
@@ -305,8 +314,8 @@ class _Builder:
         self.nodes += 1
         if depth > MAX_LEVELS:
             self._refuse(event, path, f"nested deeper than {MAX_LEVELS} levels")
-        if self.nodes > MAX_NODES:
-            self._refuse(event, path, f"more than {MAX_NODES:,} values: split the file")
+        if self.nodes > self.most:
+            self._refuse(event, path, f"more than {self.most:,} values: split the file")
         if isinstance(event, yaml.AliasEvent) or event.anchor:
             self._refuse(event, path, "anchors and aliases are not used here: write the value out")
         if event.tag:
