@@ -112,6 +112,11 @@ def load_catalogue(folder: Path = FOLDER) -> dict[str, Operation]:
     return operations
 
 
+def load_family(name: str, folder: Path = FOLDER) -> dict[str, Operation]:
+    """The operations of one family; raises CaseFileError with the faults of its file."""
+    return {operation.name: operation for operation in _family(folder / f"{name}.yaml")}
+
+
 def _family(file: Path) -> list[Operation]:
     document = read_document(file, f"{file.parent.name}/{file.name}")
     document.keys(("introduction", "operations"), required=("introduction", "operations"))
@@ -152,7 +157,8 @@ def _check_name(name: str, node: Node) -> None:
         node.fault_of_name(f"'{shortened(name)}': {rule}")
 
 
-def _one_of(known: Sequence[str], node: Node) -> str:
+def one_of(known: Sequence[str], node: Node) -> str:
+    """The word that a node holds; a fault where it is none of those known."""
     word = node.line()
     if word and word not in known:
         node.fault(f"'{shortened(word)}' is not known here{suggest(word, known)}")
@@ -264,8 +270,8 @@ FACTS: Mapping[str, Callable[[Node], Any]] = {
     **dict.fromkeys(("apart", "k"), _number),
     "types": Node.lines,
     "dtypes": _dtypes,
-    "second": lambda node: _one_of(SECOND, node),
-    "features": lambda node: tuple(_one_of(SHOWN, item) for item in node.items()),
+    "second": lambda node: one_of(SECOND, node),
+    "features": lambda node: tuple(one_of(SHOWN, item) for item in node.items()),
     "spellings": _spellings,
 }
 """How each fact of an operation is read."""

@@ -9,9 +9,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from conformance.corpus import catalogue, rows
 from conformance.corpus.language import expectations, inputs
 from conformance.corpus.language.case import MODES
-from conformance.corpus.language.literals import DTYPES, MAX_RANK
+from conformance.corpus.language.literals import COMPLEXES, DTYPES, FLOATS, MAX_RANK
 from conformance.corpus.language.loader import (
     CASE_KEYS,
     FILE_KEYS,
@@ -51,6 +52,7 @@ def json_schema() -> Schema:
         "additionalProperties": False,
         "$defs": {
             "case": _case(),
+            "query": _query(),
             "input": _input(),
             "expectation": _expectation(),
             "expectations": _mapping_of("expectation", _named(VALUE_NAME.pattern)),
@@ -72,12 +74,17 @@ def _case() -> Schema:
     properties: Schema = {
         "title": text,
         "source": {"anyOf": [source, {"type": "array", "items": source, "minItems": 1}]},
-        "inputs": _mapping_of("input", _named(VALUE_NAME.pattern)),
+        "inputs": _or_hole(_mapping_of("input", _named(VALUE_NAME.pattern))),
         "setup": text,
         "run": text,
         "expect": {"$ref": "#/$defs/expectations"},
         "expect_in": _by_mode({"$ref": "#/$defs/expectations"}),
-        "each": {"type": "object", "additionalProperties": {"type": "array", "minItems": 1}},
+        "each": {
+            "type": "object",
+            "additionalProperties": {
+                "anyOf": [{"type": "array", "minItems": 1}, {"$ref": "#/$defs/query"}]
+            },
+        },
         "warns": text,
         "isolated": _or_hole({"type": "boolean"}),
         "not_applicable": _by_mode(text),
@@ -85,6 +92,20 @@ def _case() -> Schema:
     }
     assert set(properties) == set(CASE_KEYS)
     return _object(properties, required=REQUIRED_KEYS)
+
+
+def _query() -> Schema:
+    names = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    properties: Schema = {
+        "family": {"enum": rows.families()},
+        "dtype": {"enum": [*FLOATS, *COMPLEXES]},
+        "variants": {"enum": list(rows.VARIANTS)},
+        "second": {"enum": list(catalogue.SECOND)},
+        "named": names,
+        "without": names,
+    }
+    assert set(properties) == set(rows.KEYS)
+    return _object({"operations": _object(properties, required=("family",))}, ("operations",))
 
 
 def _input() -> Schema:
@@ -154,7 +175,7 @@ def _literal() -> Schema:
     return {"type": ["number", "boolean", "string", "array"]}
 
 
-def _object(properties: Schema, *, required: tuple[str, ...]) -> Schema:
+def _object(properties: Schema, required: tuple[str, ...]) -> Schema:
     return {
         "type": "object",
         "properties": properties,

@@ -197,7 +197,7 @@ def drawn(name: str, shape: tuple[int, ...], low: float, high: float, seed: int)
     """
     text = repr((name, shape, low, high, seed))
     generator = random.Random(hashlib.sha256(text.encode()).digest())
-    return _shaped((round(generator.uniform(low, high), 3) for _ in itertools.count()), shape)
+    return shaped((round(generator.uniform(low, high), 3) for _ in itertools.count()), shape)
 
 
 # ----- raw data -----
@@ -218,7 +218,7 @@ def parse_data(node: Node, dtype: str, shape: tuple[int, ...]) -> Nested:
         else:
             found = _unpacked(_raw(node), dtype)
         if len(found) == count:
-            return _shaped(iter(found), shape)
+            return shaped(iter(found), shape)
         why = f"{len(found)} elements"
     except (ValueError, struct.error) as error:
         why = str(error)
@@ -242,7 +242,8 @@ def _unpacked(raw: bytes, dtype: str) -> list[Scalar]:
     return [complex(*row) if len(row) > 1 else row[0] for row in rows]
 
 
-def _shaped(elements: Iterator[Scalar], shape: tuple[int, ...]) -> Nested:
+def shaped(elements: Iterator[Scalar], shape: tuple[int, ...]) -> Nested:
+    """Elements in order, as nested tuples of a shape."""
     if not shape:
         return next(elements)
-    return tuple(_shaped(elements, shape[1:]) for _ in range(shape[0]))
+    return tuple(shaped(elements, shape[1:]) for _ in range(shape[0]))

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from conformance.corpus.language.document import Hole, Node, YamlValue, shortened
+from conformance.corpus.rows import rows
 from conformance.text import suggest
 
 MAX_EXPANSION = 2_000
@@ -23,7 +24,7 @@ def expand(name: str, node: Node) -> Iterator[tuple[str, Node]]:
         yield name, node
         return
     given = node.value["each"]
-    axes = {axis: values.items() for axis, values in given.mapping().items()}
+    axes = {axis: _values(values) for axis, values in given.mapping().items()}
     count = math.prod(map(len, axes.values())) if axes else 0
     if not 1 <= count <= MAX_EXPANSION:
         given.fault_of_name(f"{count} combinations: between 1 and {MAX_EXPANSION:,}")
@@ -44,6 +45,14 @@ def expand(name: str, node: Node) -> Iterator[tuple[str, Node]]:
     for axis in sorted(unused):
         values = given.mapping()[axis]
         values.fault_of_name(f"the axis '{shortened(axis)}' is never used: remove it")
+
+
+def _values(axis: Node) -> list[Node]:
+    """The values of an axis: those of its list, or what its query finds in the catalogue."""
+    if not isinstance(axis.value, dict):
+        return axis.items()
+    axis.keys(("operations",), required=("operations",))
+    return axis.read("operations", rows) or []
 
 
 @dataclass

@@ -1,0 +1,123 @@
+"""Axes that ask the catalogue: which rows come of a query, and that their points are regular."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from conformance.corpus.catalogue import Operation, load_catalogue
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.document import CaseFileError
+from conformance.corpus.language.literals import COMPLEXES, leaves, shape_of
+from conformance.corpus.language.loader import load_text
+from conformance.corpus.rows import regular_point
+
+TABLE = """\
+introduction: A table.
+cases:
+  ${op}:
+    title: The gradient of ${op.call}
+    source: api/GradientTape
+    each: {op: {operations: QUERY}}
+    inputs: ${op.inputs}
+    run: |
+      with tf.GradientTape() as tape:
+          tape.watch([${op.sources}])
+          y = ${op.call}
+      g = tape.gradient(y, [${op.sources}])
+    expect: {g: oracle}
+"""
+OPERATIONS = load_catalogue()
+
+
+def table(query: str) -> dict[str, Case]:
+    """The cases of a table of one axis, by their names."""
+    cases = load_text(TABLE.replace("QUERY", query))
+    return {case.id.rpartition("/")[2]: case for case in cases}
+
+
+def test_each_call_of_a_family_is_a_row() -> None:
+    calls = [
+        operation.name if len(operation.variants) == 1 else f"{operation.name}_{variant.name}"
+        for operation in OPERATIONS.values()
+        if operation.family == "reductions" and "float64" in operation.dtypes
+        for variant in operation.variants
+    ]
+    assert list(table("{family: reductions}")) == calls
+    assert len(calls) > 40
+
+
+def test_a_query_chooses() -> None:
+    everything = table("{family: unary, dtype: float32}")
+    complexes = table("{family: unary, dtype: complex64}")
+    assert 20 < len(complexes) < len(everything)
+    assert "relu" in everything and "relu" not in complexes
+    assert {*table("{family: unary, without: [abs]}")} == {*table("{family: unary}")} - {"abs"}
+    sums = "{family: reductions, named: [reduce_sum, cumsum]"
+    assert [*table(sums + ", variants: first}")] == ["reduce_sum_all", "cumsum_default"]
+    without_second = {*table("{family: unary, second: raises}")}
+    assert without_second < {*everything}
+    assert without_second.isdisjoint(table("{family: unary, second: exists}"))
+
+
+def test_a_row_fills_the_template() -> None:
+    case = table("{family: binary, named: [atan2], variants: first}")["atan2_right"]
+    assert case.title == "The gradient of tf.math.atan2(y, x)"
+    assert {given.name: (given.dtype, shape_of(given.value)) for given in case.inputs} == {
+        "y": ("float64", (2, 3)),
+        "x": ("float64", (2, 3)),
+    }
+    assert "tape.watch([y, x])" in case.run
+
+
+@pytest.mark.parametrize(
+    ("query", "fault"),
+    [
+        ("{familiy: unary}", "unknown key 'familiy' (did you mean family?)"),
+        ("{dtype: float32}", "missing family"),
+        ("{family: unaries}", "'unaries' is not known here (did you mean unary or"),
+        ("{family: unary, dtype: float33}", "no dtype named 'float33' (did you mean float32"),
+        ("{family: unary, variants: last}", "'last' is not known here"),
+        ("{family: unary, second: no}", "'no' is not known here (known: exists"),
+        ("{family: unary, named: [reluu]}", "no operation named 'reluu' here (did you mean relu"),
+        ("{family: unary, without: [reluu]}", "no operation named 'reluu' here"),
+        ("{family: unary, named: [relu], dtype: complex64}", "'unary' has no such operation"),
+        ("{family: unary}, others: {family: unary}", "unknown key 'others'"),
+    ],
+)
+def test_a_wrong_query_is_refused(query: str, fault: str) -> None:
+    with pytest.raises(CaseFileError) as refused:
+        table(query)
+    told = [found for found in refused.value.faults if fault in found.message]
+    assert told and told[0].place.line == 6, refused.value.faults
+
+
+def parts(value: Any, dtype: str) -> list[float]:
+    """The real numbers of a value."""
+    if dtype not in COMPLEXES:
+        return [float(leaf) for leaf in leaves(value)]
+    return [part for leaf in leaves(value) for part in (leaf.real, leaf.imag)]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda given: given.name)
+def test_points_are_regular(operation: Operation) -> None:
+    """Inside the domains, off the edges, as far apart as the entry says, and with three decimals."""
+    for variant, dtype in itertools.product(operation.variants, ("float64", "complex128")):
+        if dtype not in operation.dtypes:
+            continue
+        point = regular_point(variant, dtype)
+        drawn: list[float] = []
+        for item in variant.inputs:
+            value, own = point[item.name], item.dtype or dtype
+            assert shape_of(value) == item.shape
+            numbers = parts(value, own)
+            assert all(number == round(number, 3) for number in numbers)
+            if item.plus == 0.0:
+                domain = item.domain_of(own)
+                assert all(any(low < n < high for low, high in domain) for n in numbers)
+                drawn += numbers
+        if operation.apart and dtype == "float64":
+            pairs = itertools.pairwise(sorted(drawn))
+            assert all(b - a >= operation.apart for a, b in pairs), (variant.name, sorted(drawn))
