@@ -28,7 +28,8 @@ def rows(query: Node) -> list[Node]:
     `inputs` are its inputs at a regular point of their domains, in the query's dtype, float64 if it
     names none; `sources` are the names of those that the gradient reaches. `variants: first` takes
     one call of each operation, `second: exists` those with that second derivative; `named` takes
-    these operations only, `without` leaves some out.
+    these operations only, `without` leaves some out. Calls whose gradient reaches no input are none
+    of the rows.
     """
     query.keys(KEYS, required=("family",))
     family = query.read("family", lambda node: catalogue.one_of(families(), node)) or ""
@@ -44,6 +45,7 @@ def rows(query: Node) -> list[Node]:
         if name in chosen and name not in left_out
         if dtype in operation.dtypes and second in (None, operation.second)
         for variant in operation.variants[: 1 if first else None]
+        if any(item.connected for item in variant.inputs)
     ]
     if family in families() and not found:
         query.fault(f"the family '{family}' has no such operation")
