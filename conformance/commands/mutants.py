@@ -13,7 +13,7 @@ from pathlib import Path
 from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.commands import options
 from conformance.corpus.cases import load_corpus
-from conformance.corpus.language.case import Case
+from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.selection import select
 from conformance.suite.mutation import Mutant, control, load_mutants, make
 from conformance.suite.mutation_run import MutationRun, Tally, failed_by, null_targets
@@ -124,7 +124,8 @@ def _lines(
         yield f"null target {null.name:16} {_share(null)}  {null.fault}".rstrip()
     yield f"best null: {found.nulls[0].name}, {_share(found.nulls[0])}"
     if options.selection_of(arguments, ()).everything:
-        found.failed_by = failed_by(cases, found.tallies)
+        judged = [case for case in cases if not all(map(case.is_survey_in, MODES))]
+        found.failed_by = failed_by(judged, found.tallies)
         yield from _shown(found)
 
 

@@ -32,7 +32,7 @@ from conformance.text import printable
 from conformance.verdicts.findings import Finding, Findings, Reviewer
 from conformance.verdicts.judge import SHORTFALLS
 
-LEFT_OUT = ("not_applicable", "unsupported")
+LEFT_OUT = ("not_applicable", "unsupported", "surveyed")
 CASES = re.compile(rb"^cases:", re.MULTILINE)
 
 

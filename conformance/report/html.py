@@ -23,6 +23,7 @@ MARKS: Mapping[str, str] = {
     **dict.fromkeys(("bad_case", "error"), "!"),
     "known_deviation": "≠",
     "unsupported": "○",
+    "surveyed": "~",
     "not_applicable": "·",
     "not_run": "?",
 }

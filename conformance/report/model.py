@@ -38,14 +38,17 @@ LABELS: Mapping[Verdict, str] = {
     "error": "error",
     "known_deviation": "deviation",
     "unsupported": "unsupported",
+    "surveyed": "surveyed",
     "not_applicable": "n.a.",
     "not_run": "not run",
 }
 """What a person reads for a verdict, in the order of the columns."""
 assert set(LABELS) == set(get_args(Verdict))
 BESIDE: tuple[Verdict, ...] = (
-    "bad_case", "error", "known_deviation", "not_run", "not_applicable",
+    "bad_case", "error", "known_deviation", "not_run", "surveyed", "not_applicable",
 )  # fmt: skip
+NOT_SUPPORTED: tuple[Verdict, ...] = ("unsupported", "surveyed", "not_applicable")
+"""The verdicts of the cells that are no part of a rate: nothing was to be judged."""
 """What stands beside the cells that passed, those that fall short and the unsupported ones."""
 TEMPLATES = Path(__file__).parent / "templates"
 WEB = re.compile(r"https?://[\w./?=&%#~:+,;@!$*-]+")
@@ -188,9 +191,10 @@ class Section:
 class Score:
     """A target's conformance, with all that one number would hide.
 
-    What the target is declared to lack, and what a case says is not applicable, is no part of the
-    rate. `short` are the cells by which it falls short; of those that its baseline excuses `known`
-    are the ones that it knows and `new` those in cases that it does not know.
+    What the target is declared to lack, what a case says is not applicable, and what is only
+    surveyed is no part of the rate. `short` are the cells by which it falls short; of those that
+    its baseline excuses `known` are the ones that it knows and `new` those in cases that it does
+    not know.
     """
 
     counts: Mapping[Verdict, int]
@@ -207,8 +211,8 @@ class Score:
 
     @property
     def supported(self) -> int:
-        """Cells whose case applies in their mode and needs nothing that the target lacks."""
-        beside = sum(self.counts.get(verdict, 0) for verdict in ("not_applicable", "unsupported"))
+        """Cells to be judged: the case applies and needs nothing that the target lacks."""
+        beside = sum(self.counts.get(verdict, 0) for verdict in NOT_SUPPORTED)
         return sum(self.counts.values()) - beside
 
     @property

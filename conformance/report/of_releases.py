@@ -91,10 +91,11 @@ def _releases(releases: Sequence[Findings]) -> Table:
             sum(found.falls_short for found in run.cells),
             sum(found.unstable for found in run.cells),
             sum(cell.target == label for cell in run.stale),
+            sum(found.verdict == "surveyed" for found in run.cells),
         )
         modes = [_passed(by_mode.get(mode, ())) for mode in MODES]
         rows.append((version_of(run), *modes, *numbers, _with(run.targets.get(label, {}))))
-    counted = (*MODES, "deviations", "fall short", "unstable", "stale")
+    counted = (*MODES, "deviations", "fall short", "unstable", "stale", "surveyed")
     return table_of(("release",), (*counted, Column("with", number=False)), rows)
 
 

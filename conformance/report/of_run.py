@@ -26,6 +26,7 @@ NOW: Mapping[Verdict, str] = {
     "unsupported": "now unsupported",
     "not_applicable": "no longer applicable",
     "known_deviation": "now a documented deviation",
+    "surveyed": "now only surveyed",
 }
 """What is said of a cell that is better than its baseline."""
 VERDICTS = list(LABELS)
@@ -282,7 +283,8 @@ def _share(cells: Iterable[Finding]) -> Item:
     counts = Counter(found.verdict for found in cells)
     score, spoken = Score(counts), ", ".join(f"{counts[v]} {LABELS[v]}" for v in counts)
     if score.rate is None:
-        return Item("unsupported" if counts["unsupported"] else "n.a.", "nothing", spoken)
+        kinds = (kind for kind in model.NOT_SUPPORTED if counts[kind])
+        return Item(LABELS[next(kinds, "not_applicable")], "nothing", spoken)
     level = next(name for name, least in STEPS.items() if score.rate >= least)
     return Item(f"{score.passed} / {score.supported}", level, spoken)
 

@@ -39,7 +39,7 @@ TONES: Mapping[str, Sequence[str]] = {
         *("known_deviation", "unsupported", "not_run", "removed"),
         *("warning changed", "expectation changed", "program changed"),
     ),
-    "dim": ("not_applicable", "unstable"),
+    "dim": ("surveyed", "not_applicable", "unstable"),
 }
 COLOURS = {tone: colour for colour, tones in TONES.items() for tone in tones}
 

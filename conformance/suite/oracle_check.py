@@ -29,7 +29,7 @@ def faults_against_oracle(cases: Sequence[Case], answers: dict[str, Answer]) -> 
             answers[event.cell.case] = event.answer
             yield from _coarse(by_id[event.cell.case], event)
         for judged in reviewer.add(event):
-            if judged.verdict not in ("pass", "not_applicable", "unsupported"):
+            if judged.verdict not in ("pass", "not_applicable", "unsupported", "surveyed"):
                 yield f"{judged.case.place}: {_unknown_name(judged) or _disagreement(judged)}"
 
 

@@ -226,7 +226,7 @@ class Gate:
                 return "known", entry
             return ("worse" if asked else "new case"), entry
         if entry:
-            conforms = ("pass", "unsupported", "not_applicable", "known_deviation")
+            conforms = ("pass", "unsupported", "not_applicable", "known_deviation", "surveyed")
             return ("better" if judgement.verdict in conforms else None), entry
         lost = judgement.verdict == "unsupported" and asked
         lost = lost and not lacking(evidence.program, mode, self.baseline.lacks)

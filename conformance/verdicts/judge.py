@@ -26,7 +26,7 @@ from conformance.text import clean
 
 Verdict: TypeAlias = Literal[
     "pass", "fail", "error", "unsupported", "not_applicable", "crash", "timeout", "bad_case",
-    "known_deviation", "unexpected_pass", "not_run",
+    "known_deviation", "unexpected_pass", "not_run", "surveyed",
 ]  # fmt: skip
 Standing: TypeAlias = Literal["known", "worse", "better", "new case"]
 """What a cell is beside a baseline; a cell of which nothing is to be said has no standing."""
@@ -97,7 +97,7 @@ class Evidence:
 
 
 def judge(evidence: Evidence) -> Judgement:
-    """The verdict of one cell.
+    """The verdict of one cell; `surveyed` where the case expects nothing that can be judged.
 
     Edges: an `adapter_error` is `error`, for the oracle `bad_case`; a case that compares nothing is
     `bad_case`, or `not_applicable` where the oracle is its only witness and the target is the
@@ -109,6 +109,8 @@ def judge(evidence: Evidence) -> Judgement:
     if answer.outcome != "answered":
         verdict: Verdict = "error" if answer.outcome == "adapter_error" else answer.outcome
         return Judgement(verdict, note=clean(answer.detail))
+    if case.is_survey_in(evidence.mode):
+        return Judgement("surveyed")
     try:
         return _contradiction(evidence) or _compared(evidence)
     except LiteralError as fault:

@@ -98,7 +98,7 @@ def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None
 WORDS = """
 introduction cases a title source inputs x setup run expect g expect_in graph each warns tags
 isolated not_applicable value dtype shape within list tuple dict error message at calls
-watched any_of oracle formula indexed_slices values indices constant variable draw range seed
+watched any_of oracle survey formula indexed_slices values indices constant variable draw range seed
 trainable contract/1 float32 element ${v} v with_${v} 1+2j
 """
 words = st.sampled_from(WORDS.split())

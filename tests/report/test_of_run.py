@@ -178,6 +178,12 @@ def test_what_is_declared_as_lacking_stands_beside_the_rate_and_what_is_left_out
     assert found.beside == ["0 fall short", "3 not run", "3 n.a."]
 
 
+def test_what_is_only_surveyed_is_counted_apart():
+    found = score(**{"pass": 1, "fail": 1, "surveyed": 7})
+    assert found.conformance == "1 of 2 applicable cells (50.0 %)"
+    assert found.beside == ["0 fall short", "7 surveyed"]
+
+
 def test_targets_are_never_averaged_and_called_by_what_tells_them_apart():
     report = RUNS["the oracle too"]
     told = {subject.name: subject.score.conformance for subject in report.subjects}

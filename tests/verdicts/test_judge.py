@@ -14,6 +14,7 @@ from conformance.corpus.language.case import (
     ExpectedOracle,
     ExpectedSlices,
     ExpectedStructure,
+    ExpectedSurvey,
     ExpectedTensor,
     Input,
 )
@@ -179,6 +180,30 @@ def test_a_documented_choice_binds_no_more_than_the_declaration():
 def test_an_outcome_without_answer_is_its_verdict(outcome, verdict):
     judgement = judged(case({"g": SIX}), Answer(outcome, detail="why\nnot"))
     assert (judgement.verdict, judgement.note) == (verdict, "why not")
+
+
+@pytest.mark.parametrize("answer", [RIGHT, WRONG, answered(g=LOOKUP), answered(LOOKUP)])
+@pytest.mark.parametrize("oracle", [RIGHT, WRONG, Answer("crash"), None])
+def test_a_survey_is_recorded_and_never_judged(answer, oracle):
+    judgement = judged(case({"g": ExpectedSurvey()}), answer, oracle)
+    assert (judgement.verdict, judgement.compared, judgement.mismatches) == ("surveyed", 0, ())
+
+
+@pytest.mark.parametrize("outcome", ["crash", "timeout", "not_run"])
+def test_a_survey_without_an_answer_is_no_survey(outcome):
+    assert judged(case({"g": ExpectedSurvey()}), Answer(outcome)).verdict == outcome
+
+
+def test_what_stands_beside_a_survey_is_judged():
+    the_case = case({"g": SIX, "h": ExpectedSurvey()})
+    oracle = answered(g=tensor(6.0), h=tensor(1.0))
+    for h in (tensor(2.0), LOOKUP):
+        assert judged(the_case, answered(g=tensor(6.0), h=h), oracle).verdict == "pass"
+        assert judged(the_case, answered(g=tensor(7.0), h=h), oracle).verdict == "fail"
+    pair = case({"g": ExpectedStructure("list", (SIX, ExpectedSurvey()))})
+    for first, verdict in ((6.0, "pass"), (7.0, "fail")):
+        answer = answered(g=listing(tensor(first), tensor(1.0)))
+        assert judged(pair, answer, answered(g=listing(tensor(6.0), NONE))).verdict == verdict
 
 
 def test_the_case_may_say_that_a_mode_is_not_applicable():

@@ -131,10 +131,15 @@ class ExpectedOracle:
     """Whatever the oracle answers: only where every mode must agree with it."""
 
 
+@dataclass(frozen=True, slots=True)
+class ExpectedSurvey:
+    """Anything, recorded and never judged: for points where no convention is right."""
+
+
 Expectation: TypeAlias = (
     "ExpectedTensor | ExpectedNone | ExpectedStructure | ExpectedSlices | ExpectedError"
     " | ExpectedRaised | ExpectedSeen | ExpectedCalls | ExpectedWatched | ExpectedAnyOf"
-    " | ExpectedOracle"
+    " | ExpectedOracle | ExpectedSurvey"
 )
 
 
@@ -185,6 +190,11 @@ class Case:
     def expectations_in(self, mode: str) -> dict[str, Expectation]:
         """What each observed name must be in `mode`, with inheritance applied."""
         return {**self.expect, **self.overrides_in(mode)}
+
+    def is_survey_in(self, mode: str) -> bool:
+        """Whether answers are expected in `mode`, and none that can be judged."""
+        kinds = set(map(type, self.expectations_in(mode).values()))
+        return kinds == {ExpectedSurvey} and not self.warns
 
     def overrides_in(self, mode: str) -> Mapping[str, Expectation]:
         """The expectations of `mode` that replace the general ones (and the oracle's word)."""

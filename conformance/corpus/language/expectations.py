@@ -17,6 +17,7 @@ from conformance.corpus.language.case import (
     ExpectedSeen,
     ExpectedSlices,
     ExpectedStructure,
+    ExpectedSurvey,
     ExpectedTensor,
     ExpectedWatched,
     Input,
@@ -39,7 +40,8 @@ from conformance.text import suggest
 
 Inputs: TypeAlias = Mapping[str, Input]
 Form: TypeAlias = "tuple[tuple[str, ...], Callable[[_Reader, Node, Node], Expectation]]"
-AS_THE_ORACLE = "oracle"
+WORDS: dict[str, Expectation] = {"oracle": ExpectedOracle(), "survey": ExpectedSurvey()}
+"""The expectations that are a word; they say nothing of the value itself."""
 WITHIN = ("exact", "element")
 MAX_WITHIN = 1e-3
 NO_VALUES: dict[type, str] = {
@@ -70,16 +72,16 @@ class _Reader:
     def read(self, node: Node) -> Expectation:
         if node.value is None:
             return ExpectedNone()
-        if node.value == AS_THE_ORACLE:
+        if isinstance(node.value, str) and node.value in WORDS:
             if "seen" in self.forms:
-                node.fault("oracle is no answer: write what the target gives")
-            return ExpectedOracle()
+                node.fault(f"{node.value} is no answer: write what the target gives")
+            return WORDS[node.value]
         if not isinstance(node.value, dict):
             return ExpectedTensor(self.number(node, None))
         found = [form for form in self.forms if form in node.value]
         if len(found) != 1:
             got = shortened(", ".join(node.value)) or "nothing"
-            rule = "an expectation is a tensor, null, oracle, or has exactly one of"
+            rule = f"an expectation is a tensor, null, {', '.join(WORDS)}, or has exactly one of"
             node.fault(f"{rule}: {', '.join(self.forms)}; got {got}")
             return ExpectedNone()
         keys, parse = self.forms[found[0]]
@@ -185,8 +187,8 @@ class _Reader:
         if len(options) < 2:
             given.fault("any_of needs two answers at least")
             return ExpectedNone()
-        if any(isinstance(option, ExpectedAnyOf | ExpectedOracle) for option in options):
-            given.fault("any_of lists answers: oracle and any_of have no place in it")
+        if any(isinstance(o, ExpectedAnyOf) or o in WORDS.values() for o in options):
+            given.fault(f"any_of lists answers: {', '.join(WORDS)} and any_of have no place in it")
         if len({isinstance(option, ExpectedCalls) for option in options}) > 1:
             given.fault("any_of of calls and of values: a count is no value")
         return ExpectedAnyOf(options)

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from conformance.corpus.language.call_mode import call_program
-from conformance.corpus.language.case import Case, ExpectedCalls, ExpectedError, Input, Nested
+from conformance.corpus.language.case import (
+    Case,
+    ExpectedCalls,
+    ExpectedError,
+    ExpectedSurvey,
+    Input,
+    Nested,
+)
 from conformance.corpus.language.expectations import expects
 from conformance.corpus.language.program import (
     Step,
@@ -103,7 +110,8 @@ def lower(case: Case, mode: str = "eager") -> Lowered:
 
 @lru_cache(RECENT)
 def _lower(case: Case, call: bool) -> Lowered:
-    guarded = {name for name in case.observed if _expects(case, name, ExpectedError)}
+    may_fail = (ExpectedError, ExpectedSurvey)
+    guarded = {name for name in case.observed if any(_expects(case, name, k) for k in may_fail)}
     run, obstacle = case.run, ""
     if call:
         tensors = [item.name for item in case.inputs if item.kind == "constant"]
