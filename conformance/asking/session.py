@@ -250,11 +250,12 @@ def _fault_of(about: dict[str, Any]) -> str:
         return f"cannot be imported: {about.get('error')}"
     if about.get("protocol") != PROTOCOL:
         return "has a worker that speaks another protocol"
-    try:
-        texts(about.get("lacks"))
-        return ""
-    except TypeError:
-        return "says what it lacks with no list of names"
+    for key, what in (("lacks", "what it lacks"), ("confined", "what confines it")):
+        try:
+            texts(about.get(key))
+        except TypeError:
+            return f"says {what} with no list of names"
+    return ""
 
 
 _FAULT = re.compile(

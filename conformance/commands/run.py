@@ -214,8 +214,8 @@ def _perform(
         for number, event in enumerate(INTERRUPTION.between(events)):
             if writer and number >= len(kept):
                 writer.write(event)
-            if isinstance(event, TargetReady) and plan.limits.confined:
-                _say_unconfined(event)
+            if isinstance(event, TargetReady) and plan.limits.confined and not findings.targets:
+                _say_what_is_open(event)
             progress.event(event)
             for finding in reviewer.add(event):
                 progress.found(finding)
@@ -245,10 +245,15 @@ def _finish(writer: RecordWriter, findings: Findings) -> None:
         findings.complete, findings.reason = False, findings.reason or str(error)
 
 
-def _say_unconfined(ready: TargetReady) -> None:
-    """Say where a target can do what the user can."""
-    if {"files", "TCP", "network"}.isdisjoint(ready.about.get("confined", ())):
-        say(f"{ready.target} is not confined: this platform has nothing for it (see docs/trust.md)")
+WALLS = {"your files": {"files"}, "the network": {"network", "TCP"}}
+"""What a target is kept from, and what of its confinement does it."""
+
+
+def _say_what_is_open(ready: TargetReady) -> None:
+    """Say once in a run what targets can reach as the user can."""
+    held = {*ready.about["confined"]}
+    if reached := [what for what, walls in WALLS.items() if not walls & held]:
+        say(f"this platform does not keep targets from {' and '.join(reached)} (docs/trust.md)")
 
 
 def _events(plan: Plan, kept: Sequence[Event], findings: Findings) -> Generator[Event]:

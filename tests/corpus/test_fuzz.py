@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -16,23 +15,18 @@ from conformance.corpus.language.document import CaseFileError, Fault, read_docu
 from conformance.corpus.language.features import features_of
 from conformance.corpus.language.loader import load_text
 from conformance.corpus.language.lowering import lower
-
-SLOWEST = 10.0
-"""Seconds that no text of a test may take; a budget of work (nodes.MAX_WORK) sees to it."""
+from tests.hostile.documents import UNHURRIED, bounded
 
 generous = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 
 
 def loads(text: str) -> list[Case]:
     """The cases of a text, or none; everything that loads is lowered and compiled too."""
-    started = time.process_time()
-    try:
-        cases = load_text(text)
-    except CaseFileError as error:
-        cases, faults = [], error.faults
-    else:
-        faults = []
-    assert time.process_time() - started < SLOWEST
+    with bounded():
+        try:
+            cases, faults = load_text(text), []
+        except CaseFileError as error:
+            cases, faults = [], error.faults
     assert bool(cases) != bool(faults)
     check_faults(faults, "text.yaml")
     for case in cases[:20]:
@@ -130,7 +124,7 @@ entries = st.fixed_dictionaries(
 )
 
 
-@generous
+@UNHURRIED
 @given(nested | entries.map(lambda entry: {"introduction": "a", "cases": {"a": entry}}))
 def test_any_nested_data(data: object) -> None:
     loads(yaml.safe_dump(data, allow_unicode=True))
@@ -154,7 +148,7 @@ def mutated(draw: st.DrawFn) -> str:
     return text
 
 
-@generous
+@UNHURRIED
 @given(mutated())
 def test_any_change_to_a_file_of_the_corpus(text: str) -> None:
     loads(text)
@@ -246,10 +240,8 @@ EXPENSIVE = {
 
 @pytest.mark.parametrize(("text", "message"), EXPENSIVE.values(), ids=EXPENSIVE.keys())
 def test_a_small_text_cannot_cost_much(text: str, message: str) -> None:
-    started = time.process_time()
-    with pytest.raises(CaseFileError, match=message):
+    with bounded(), pytest.raises(CaseFileError, match=message):
         load_text(text)
-    assert time.process_time() - started < SLOWEST
 
 
 def test_a_file_may_be_too_large(tmp_path: Path) -> None:

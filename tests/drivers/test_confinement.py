@@ -1,65 +1,112 @@
-"""Confinement: what a target's process may not reach, as root and not as root."""
+"""Confinement: what a target's process may not reach, whoever it is, with and without walls."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import subprocess
 import sys
+import tempfile
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
-OTHER = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
-"""Another user, who may do what any user may, and whose interpreter is in somebody's home."""
+from tests.cases import make_corpus
+from tests.faults.processes import MARK, left
+
+MAPPED = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
+"""Another user by name alone, who may do what any user may."""
+NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 GIGABYTE = 2**30
-USERS = {"this user": (), "another user": OTHER}
+ROOT = Path(__file__).parent.parent.parent
 
 
-def is_permitted(words: tuple[str, ...]) -> bool:
-    if not words:
-        return True
-    if shutil.which(words[0]) is None:
-        return False
-    return subprocess.run([*words, "true"], capture_output=True, check=False).returncode == 0
+class User(NamedTuple):
+    """Whose processes: the words that begin a command, an interpreter, and a home."""
+
+    words: tuple[str, ...]
+    python: str
+    home: Path
+
+    def runs(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """A command of this user, in this repository."""
+        return subprocess.run(
+            [*self.words, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+            env={**os.environ, "HOME": str(self.home), "PYTHONPATH": str(ROOT), **environment},
+        )
 
 
-@pytest.fixture(params=USERS)
-def user(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    if not is_permitted(USERS[request.param]):
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Path]:
+    """A folder where every user may write: else it is the file system that refuses."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module")
+def nobody(shared: Path) -> User:
+    """A user who is not root, with an environment and its packages in his home folder."""
+    system = f"/usr/bin/python3.{sys.version_info.minor}"
+    user = User(NOBODY, str(shared / "home" / "env" / "bin" / "python"), shared / "home")
+    user.home.mkdir()
+    os.chmod(user.home, 0o777)
+    if not Path(system).exists() or user.runs(system, "-c", "import conformance").returncode:
+        pytest.skip("there is no other user here, or none who may read this repository")
+    done = user.runs(system, "-m", "venv", "--without-pip", str(user.home / "env"))
+    assert done.returncode == 0, done.stderr
+    (packages,) = user.home.glob("env/lib/python*/site-packages")
+    (packages / "beside.pth").write_text(str(Path(np.__file__).parent.parent))
+    return user
+
+
+@pytest.fixture(params=["this user", "another user", "nobody"])
+def user(request: pytest.FixtureRequest) -> User:
+    if request.param == "nobody":
+        return request.getfixturevalue("nobody")
+    user = User(MAPPED if request.param == "another user" else (), sys.executable, Path.home())
+    if user.words and (not shutil.which("unshare") or user.runs("true").returncode):
         pytest.skip("a user namespace is not permitted here")
-    return USERS[request.param]
+    return user
 
 
 @pytest.fixture
-def target(tmp_path: Path) -> Path:
-    own = tmp_path / "own"
-    own.mkdir()
+def target(shared: Path) -> Iterator[Path]:
+    own = shared / "target" / "own"
+    own.mkdir(parents=True)
     (own / "data.txt").write_text("its own")
     (own / "tape.py").write_text("from reference_impl import *\n")
-    (tmp_path / "secret.txt").write_text("not its own")
-    return own / "tape.py"
+    (own.parent / "secret.txt").write_text("not its own")
+    for path in (own.parent, *own.parent.rglob("*")):
+        path.chmod(0o777)
+    yield own / "tape.py"
+    shutil.rmtree(own.parent)
 
 
 def tried(
-    user: tuple[str, ...], target: Path, *statements: str, **limits: object
+    user: User, target: Path, *statements: str, lacking: str = "", **limits: object
 ) -> tuple[list[str], list[str]]:
     """What holds, and what came of each statement."""
     words = json.dumps({"target": str(target), "limits": limits, "statements": statements})
-    done = subprocess.run(
-        [*user, sys.executable, "-m", "tests.drivers.trying", words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    python = user.python
+    bare = [python, "-m", "tests.drivers.bare_kernel", lacking] if lacking else []
+    done = user.runs(*bare, python, "-m", "tests.drivers.trying", words)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)
     return said["confined"], said["found"]
 
 
-def test_files_outside_its_own_folder_are_not_written(user: tuple[str, ...], target: Path) -> None:
+def test_files_outside_its_own_folder_are_not_written(user: User, target: Path) -> None:
     outside = [target, target.parent / "new.txt", target.parent.parent / "secret.txt", "/tmp/x"]
     statements = [f"found = open({str(path)!r}, 'a').close()" for path in outside]
     statements.append(f"found = os.mkdir({str(target.parent / 'folder')!r})")
@@ -71,7 +118,7 @@ def test_files_outside_its_own_folder_are_not_written(user: tuple[str, ...], tar
     assert (target.parent / "data.txt").read_text() == "its own"
 
 
-def test_a_process_has_a_home_of_its_own(user: tuple[str, ...], target: Path) -> None:
+def test_a_process_has_a_home_of_its_own(user: User, target: Path) -> None:
     statements = [
         f"p = os.path.expanduser('~/{name}'); open(p, 'w').write('a'); found = open(p).read()"
         for name in ("a", "b")
@@ -86,9 +133,9 @@ def test_a_process_has_a_home_of_its_own(user: tuple[str, ...], target: Path) ->
     assert not folder.exists()
 
 
-def test_files_of_others_are_not_read(user: tuple[str, ...], target: Path) -> None:
+def test_files_of_others_are_not_read(user: User, target: Path) -> None:
     other = target.parent.parent / "secret.txt"
-    paths = [other, Path.home() / ".profile", "/etc/shadow", Path(__file__).parent.parent.parent]
+    paths = [other, user.home / ".profile", "/etc/shadow", Path(__file__).parent.parent.parent]
     statements = [f"found = open({str(path)!r}).read()" for path in paths[:3]]
     statements.append(f"found = str(os.listdir({str(target.parent.parent)!r}))")
     statements.append("found = open('/proc/1/environ').read()")
@@ -105,7 +152,7 @@ def port() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def test_the_network_is_not_reached(user: tuple[str, ...], target: Path, port: int) -> None:
+def test_the_network_is_not_reached(user: User, target: Path, port: int) -> None:
     connect = f"socket.create_connection(('127.0.0.1', {port}), 1).close(); found = 'reached'"
     held, found = tried(user, target, connect)
     assert {"network", "TCP"} & {*held}
@@ -113,7 +160,7 @@ def test_the_network_is_not_reached(user: tuple[str, ...], target: Path, port: i
     assert tried(user, target, connect, confined=False) == ([], ["'reached'"])
 
 
-def test_memory_files_and_sizes_are_bounded(user: tuple[str, ...], target: Path) -> None:
+def test_memory_files_and_sizes_are_bounded(user: User, target: Path) -> None:
     held, found = tried(
         user,
         target,
@@ -137,15 +184,13 @@ found = ''
 """
 
 
-def test_the_memory_of_all_that_a_target_started_is_bounded(
-    user: tuple[str, ...], target: Path
-) -> None:
+def test_the_memory_of_all_that_a_target_started_is_bounded(user: User, target: Path) -> None:
     _, (found,) = tried(user, target, CHILDREN, memory=GIGABYTE)
     assert "ended by signal SIGKILL" in found
     assert "it was killed: more than 1024 MB of memory" in found
 
 
-def test_processes_of_others_are_not_seen(user: tuple[str, ...], target: Path) -> None:
+def test_processes_of_others_are_not_seen(user: User, target: Path) -> None:
     other = subprocess.Popen(["sleep", "60"])
     kill = f"os.kill({other.pid}, 9); found = 'killed'"
     try:
@@ -158,11 +203,77 @@ def test_processes_of_others_are_not_seen(user: tuple[str, ...], target: Path) -
         other.wait()
 
 
-def test_what_is_not_confined_reaches_what_its_user_does(
-    user: tuple[str, ...], target: Path
-) -> None:
+def test_what_is_not_confined_reaches_what_its_user_does(user: User, target: Path) -> None:
     write = f"open({str(target.parent / 'new.txt')!r}, 'w').close(); found = 'written'"
     home = "found = os.environ['HOME']"
     held, found = tried(user, target, write, home, confined=False)
     assert held == []
-    assert found == ["'written'", f"'{Path.home()}'"]
+    assert found == ["'written'", f"'{user.home}'"]
+
+
+KILLS_ITS_KEEPER = """
+if os.fork() == 0:
+    os.setsid()
+    time.sleep(3600)
+time.sleep(0.1)
+os.kill(os.getppid(), 9)
+time.sleep(3600)
+found = ''
+"""
+KERNELS = [
+    *(("this user", lacking) for lacking in ("landlock", "namespaces", "landlock,namespaces")),
+    *((user, "landlock,namespaces") for user in ("another user", "nobody")),
+]
+on_kernels = pytest.mark.parametrize(("user", "lacking"), KERNELS, indirect=True)
+
+
+@pytest.fixture
+def lacking(request: pytest.FixtureRequest) -> str:
+    """What a kernel does not have."""
+    words = [sys.executable, "-m", "tests.drivers.bare_kernel", request.param, "true"]
+    if subprocess.run(words, check=False, cwd=ROOT, stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no kernel without these can be had here")
+    return request.param
+
+
+@on_kernels
+def test_what_a_kernel_has_holds_without_the_rest(
+    user: User, target: Path, port: int, lacking: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = uuid.uuid4().hex
+    monkeypatch.setenv(MARK, mark)
+    statements = (
+        f"open({str(target.parent / 'new.txt')!r}, 'w').close(); found = 'written'",
+        f"socket.create_connection(('127.0.0.1', {port}), 1).close(); found = 'reached'",
+        "found = str(len(bytearray(3 * 2**30)))",
+        KILLS_ITS_KEEPER,
+    )
+    held, found = tried(user, target, *statements, lacking=lacking, memory=2 * GIGABYTE)
+    files, apart = "landlock" not in lacking, "namespaces" not in lacking
+    assert {"memory", "file size", "open files"} <= {*held}
+    assert ("files" in held, "TCP" in held) == (files, files)
+    assert ("processes" in held, "network" in held) == (apart, apart)
+    assert found[0] == ("'PermissionError'" if files else "'written'")
+    assert (found[1] == "'reached'") == (not files and not apart)
+    assert found[2] == "'MemoryError'"
+    assert left(mark) == []
+
+
+OPEN = {
+    "landlock": ["this platform does not keep targets from your files (docs/trust.md)"],
+    "namespaces": [],
+    "landlock,namespaces": [
+        "this platform does not keep targets from your files and the network (docs/trust.md)"
+    ],
+}
+
+
+@on_kernels
+def test_one_line_says_what_there_is_no_wall_for(user: User, shared: Path, lacking: str) -> None:
+    folder = Path(tempfile.mkdtemp(dir=shared))
+    folder.chmod(0o777)
+    words = ["-m", "tests.drivers.bare_kernel", lacking, user.python, "-m", "conformance.cli"]
+    words += ["run", "reference", "-q", "--corpus", str(make_corpus(folder))]
+    done = user.runs(user.python, *words, "--output", str(folder / "run.jsonl"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [line for line in done.stderr.splitlines() if "platform" in line] == OPEN[lacking]

@@ -1,8 +1,14 @@
-"""Valid documents, and the hostile changes that are made to them."""
+"""Valid documents, the hostile changes that are made to them, and what one may cost."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -16,9 +22,13 @@ from conformance.corpus.language.loader import load_text
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
+TESTS = 10
+"""Of records, lists of departures, case files, caches and replies: two of each."""
+INPUTS = int(os.environ.get("GRADCONF_HOSTILE_INPUTS", "800"))
+"""Hostile inputs of all kinds together."""
 UNHURRIED = settings(
     deadline=None,
-    max_examples=80,
+    max_examples=INPUTS // TESTS,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 TEXT = "\x1b[31m\x9b0m\x00\r\n\u202e]]></failure><script>&amp;`````</details>|\ud800::error::x"
@@ -39,6 +49,26 @@ HOSTILE = (
         [2.0],
     ),
 )
+
+
+MOST_SECONDS = 10.0
+MOST_MEMORY = 2**30
+
+
+@contextlib.contextmanager
+def bounded() -> Iterator[None]:
+    """What one input may cost: seconds of work, and bytes of memory more than there were."""
+    started, bounds = time.process_time(), resource.getrlimit(resource.RLIMIT_DATA)
+    if sys.platform.startswith("linux"):
+        with open("/proc/self/statm") as file:
+            pages = int(file.read().split()[5])
+        most = pages * resource.getpagesize() + MOST_MEMORY
+        resource.setrlimit(resource.RLIMIT_DATA, (most, bounds[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, bounds)
+    assert time.process_time() - started < MOST_SECONDS
 
 
 def deep(levels: int, *, key: str = "items") -> Any:
@@ -107,6 +137,22 @@ def changed(draw: st.DrawFn, document: Any, most: int = 3) -> Any:
         else:
             parent[last] = copied(draw(hostile))
     return root[""]
+
+
+@st.composite
+def spoiled(draw: st.DrawFn, data: bytes) -> bytes:
+    """The bytes with a few of them changed, or a stretch doubled, removed or put elsewhere."""
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(data)))
+        end = min(len(data), start + draw(st.sampled_from([0, 1, 2, 40, len(data)])))
+        other = draw(st.integers(0, len(data)))
+        part = data[start:end]
+        new = draw(
+            st.binary(max_size=4)
+            | st.sampled_from([b"", part * 2, data[other : other + len(part)], b"[" * 500, b"\n"])
+        )
+        data = data[:start] + new + data[end:]
+    return data
 
 
 CORPUS = """

@@ -22,7 +22,7 @@ from conformance.targets.specification import Target
 from conformance.verdicts.findings import Finding, Findings, Reviewer
 from tests.answers.wire import answered
 
-from .documents import UNHURRIED, answers, cases, changed, depth_of
+from .documents import UNHURRIED, answers, bounded, cases, changed, depth_of, spoiled
 
 MODES = ("eager", "graph", "xla")
 
@@ -41,9 +41,13 @@ def replies() -> list[dict[str, Any]]:
     ]
 
 
+def oracle_of(case: Case) -> Answered:
+    return next(event for event in answers() if event.cell.case == case.id)
+
+
 def judged(case: Case, mode: str, answer: Answer, word: Answer | None = None) -> Finding:
     """The one judgement of a target's answer, beside the oracle's."""
-    oracle = next(event for event in answers() if event.cell.case == case.id)
+    oracle = oracle_of(case)
     word = oracle.answer if word is None else word
     reviewer = Reviewer(Findings({"tape": (mode,)}), [case], [])
     reviewer.add(TargetReady("tape", {"version": "1"}))
@@ -64,7 +68,24 @@ def test_any_reply_is_an_answer_that_is_judged_and_kept(
         with pytest.raises(ValueError, match="nested deeper than 100 levels"):
             parse_json(json.dumps(reply))
         return
-    reply = parse_json(json.dumps(reply))
+    with bounded():
+        check_reply(tmp_path / "run.jsonl", case, mode, parse_json(json.dumps(reply)))
+
+
+@UNHURRIED
+@given(number=st.integers(0, 3), data=st.data())
+def test_any_line_is_a_reply_or_none(tmp_path: Path, number: int, data: st.DataObject) -> None:
+    line = data.draw(spoiled(json.dumps(replies()[number]).encode()))
+    with bounded():
+        try:
+            reply = parse_json(line)
+        except ValueError:
+            return
+        check_reply(tmp_path / "run.jsonl", cases()[number], "eager", reply)
+
+
+def check_reply(path: Path, case: Case, mode: str, reply: Any) -> None:
+    """Judged, and kept, beside the oracle's answer and instead of it."""
     answer = answer_of_reply(reply if isinstance(reply, dict) else {"": reply}, lower(case), mode)
     assert answer.outcome in ("answered", "adapter_error")
     if answer.outcome == "answered":
@@ -75,9 +96,8 @@ def test_any_reply_is_an_answer_that_is_judged_and_kept(
         assert found.mismatches
     if answer.outcome == "adapter_error" and mode not in case.not_applicable:
         assert found.verdict == "error"
-    by_oracle = judged(case, "eager", answers()[number].answer, answer)
+    by_oracle = judged(case, "eager", oracle_of(case).answer, answer)
     assert by_oracle.verdict in ("pass", "fail", "bad_case")
-    path = tmp_path / "run.jsonl"
     writer = RecordWriter(path, [case], [Target("tape", "tape", (mode,))], [])
     writer.write(Answered(Cell(case.id, "tape", mode), "hash", answer))
     writer.finish(complete=True, reason="", seconds=1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import tempfile
@@ -23,7 +24,7 @@ from conformance.targets.specification import Target
 from conformance.verdicts.changes import changes_between, side_of
 from conformance.verdicts.findings import findings_of
 
-from .documents import UNHURRIED, answers, cases, changed, oracle_events
+from .documents import UNHURRIED, answers, bounded, cases, changed, oracle_events, spoiled
 
 FORBIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\ud800-\udfff\ufffe\uffff]")
 MODES = ("eager", "graph", "xla")
@@ -48,10 +49,8 @@ def lines() -> str:
         return path.read_text()
 
 
-def read(document: list[Any], folder: Path) -> Record | str:
-    """The record of these lines, or the one line that refuses it."""
-    path = folder / "run.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in document))
+def read(path: Path) -> Record | str:
+    """The record of a file, or the one line that refuses it."""
     try:
         return read_record(path)
     except RecordError as error:
@@ -61,9 +60,30 @@ def read(document: list[Any], folder: Path) -> Record | str:
 @UNHURRIED
 @given(st.deferred(lambda: changed([json.loads(line) for line in lines().splitlines()])))
 def test_a_changed_record_is_refused_or_accounted_for(tmp_path: Path, document: Any) -> None:
-    record = read(document if isinstance(document, list) else [document], tmp_path)
+    document = document if isinstance(document, list) else [document]
+    path = tmp_path / "run.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in document))
+    with bounded():
+        check_record(path)
+
+
+@UNHURRIED
+@given(compressed=st.booleans(), data=st.data())
+def test_a_spoiled_record_is_refused_or_accounted_for(
+    tmp_path: Path, compressed: bool, data: st.DataObject
+) -> None:
+    written = lines().encode()
+    path = tmp_path / ("run.jsonl.gz" if compressed else "run.jsonl")
+    path.write_bytes(data.draw(spoiled(gzip.compress(written, mtime=0) if compressed else written)))
+    with bounded():
+        check_record(path)
+
+
+def check_record(path: Path) -> None:
+    """One line of refusal, or a report in every format, and what differs from a sound record."""
+    record = read(path)
     if isinstance(record, str):
-        assert record.startswith(str(tmp_path))
+        assert record.startswith(str(path))
         assert record.isprintable()
         assert len(record) < 1_000
         return
@@ -76,8 +96,9 @@ def test_a_changed_record_is_refused_or_accounted_for(tmp_path: Path, document: 
     assert len(list(root.iter("testcase"))) == len(results.cells)
     assert len(json.loads(render(report, "json"))["cells"]) == len(results.cells)
     assert render(report, "text").endswith(f"\n{results.word}\n")
-    (tmp_path / "sound.jsonl").write_text(lines())
-    sound = read_record(tmp_path / "sound.jsonl")
+    beside = path.with_name("sound.jsonl")
+    beside.write_text(lines())
+    sound = read_record(beside)
     for old, new in ((sound, record), (record, sound)):
         found = report_of_difference(changes_between(side_of(old), side_of(new)), (), Known({}))
         for format in FORMATS["difference"]:

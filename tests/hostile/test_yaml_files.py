@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from conformance.verdicts.departure_file import (
     write_departures,
 )
 
-from .documents import UNHURRIED, cases, changed
+from .documents import UNHURRIED, bounded, cases, changed, spoiled
 
 DEPARTURES: dict[str, Any] = {
     "introduction": "What tape gets wrong.",
@@ -96,9 +97,23 @@ endings = st.just("") | st.sampled_from(HOSTILE_TEXT)
 @UNHURRIED
 @given(document=changed(DEPARTURES), ending=endings)
 def test_a_changed_list_is_read_or_refused(tmp_path: Path, document: Any, ending: str) -> None:
-    path = written(document, tmp_path / "tape.yaml", ending)
+    with bounded():
+        check_list(written(document, tmp_path / "tape.yaml", ending))
+
+
+@UNHURRIED
+@given(spoiled(yaml.safe_dump(DEPARTURES, sort_keys=False).encode()))
+def test_a_spoiled_list_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "tape.yaml"
+    path.write_bytes(data)
+    with bounded():
+        check_list(path)
+
+
+def check_list(path: Path) -> None:
+    """Faults with their places, or departures that can be written and read again."""
     try:
-        (found,) = read_folder(tmp_path, cases())
+        (found,) = read_folder(path.parent, cases())
     except CaseFileError as error:
         check_faults(error, "tape.yaml")
         return
