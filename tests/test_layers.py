@@ -28,7 +28,12 @@ ORDER = (
 )
 FRAMEWORKS = ("tensorflow", "jax", "torch", "keras", "reference_impl")
 INSIDE = "conformance.drivers.inside"
-IN_WORKERS = (INSIDE, "conformance.suite.null_targets", "conformance.suite.numeric.inside")
+IN_WORKERS = (
+    INSIDE,
+    "conformance.suite.null_targets",
+    "conformance.suite.numeric.inside",
+    "conformance.suite.rules.inside",
+)
 RENDERING = "conformance.report"
 JUDGING = ("conformance.answers.compare", "conformance.verdicts.departures")
 """What a report must not import: it reads findings, and judges nothing again."""

@@ -39,6 +39,11 @@ class Job:
         return lower(self.case, self.mode)
 
     @property
+    def source(self) -> str:
+        """The text that runs."""
+        return self.lowered.source
+
+    @property
     def not_applicable(self) -> str:
         """Why the case says nothing in this mode: it declares so, or an obstacle of the mode."""
         declared = self.case.not_applicable.get(self.mode, "")
@@ -136,7 +141,7 @@ class Worker:
         request: dict[str, Any] = {
             "cell": self._asked,
             "name": job.case.id,
-            "source": job.lowered.source,
+            "source": job.source,
             "parameters": job.lowered.parameters,
             "convert": job.lowered.convert,
             "mode": job.mode,

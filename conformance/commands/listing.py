@@ -84,10 +84,22 @@ def coverage_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf coverage`."""
     parser.add_argument("--missing", action="store_true", help="print the lines without a case")
     parser.add_argument("--cases", action="store_true", help="print the cases of each line")
+    rules = "the registered gradients of TensorFlow that the cases call"
+    parser.add_argument("--rules", action="store_true", help=rules)
+    add_selection(parser)
 
 
 def run_coverage(arguments: argparse.Namespace) -> int:
-    """Show which lines of the contract have a case, part by part, from what the cases cite."""
+    """Show which lines of the contract have a case, part by part, from what the cases cite.
+
+    With --rules it asks TensorFlow the cases, and shows which registered gradients they call.
+    """
+    if arguments.rules:
+        from conformance.commands.rules import run_called_rules
+
+        return run_called_rules(arguments)
+    if arguments.corpus or not selection_of(arguments, ()).everything:
+        raise UsageError("coverage takes -k, --area, --tag and --corpus with --rules alone")
     from conformance.corpus.cases import load_corpus
     from conformance.corpus.contract import PARTS, coverage
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.commands import options
+from conformance.commands.rules import run_rule_mutants
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.selection import select
@@ -25,6 +26,8 @@ def mutants_options(parser: argparse.ArgumentParser) -> None:
     add, count = parser.add_argument, options.positive(int)
     add("mutants", nargs="*", metavar="MUTANT", help="names; all by default")
     options.add_selection(parser)
+    add("--family", action="append", default=[], help="with tensorflow: of these operations")
+    add("--sample", type=count, metavar="N", help="with tensorflow: N of them")
     add("-j", "--jobs", type=count, default=2, help="mutants at a time")
     add("--output", metavar="FILE", help="what was found, as JSON")
 
@@ -35,7 +38,12 @@ def run_mutants(arguments: argparse.Namespace) -> int:
     The untouched control runs first and must conform. A mutant that no case catches falls short,
     and in the whole corpus a case that no mutant fails; null targets and mutants that fail a fifth
     of the cells do not count there.
+    `gradconf mutants tensorflow [RULE[:MISTAKE]]` breaks TensorFlow's registered gradients instead.
     """
+    if arguments.mutants[:1] == ["tensorflow"]:
+        return run_rule_mutants(arguments)
+    if arguments.family or arguments.sample:
+        raise UsageError("--family and --sample are for gradconf mutants tensorflow")
     if arguments.output:
         options.output_path(arguments.output)  # refused before anything is asked
     found = _Found(_chosen(load_mutants(), arguments.mutants))

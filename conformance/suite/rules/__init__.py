@@ -1,0 +1,1 @@
+"""TensorFlow's registered gradients: which the cases call, and which mistakes they catch."""
