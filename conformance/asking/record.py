@@ -53,13 +53,15 @@ class Record:
         return {str(item["target"]): tuple(item["modes"]) for item in self.header["asked"]}
 
 
-def read_record(path: Path) -> Record:
+def read_record(path: Path, moved: Mapping[str, str] | None = None) -> Record:
     """A record from its file; raises RecordError for what is none.
+
+    A case that was `moved` since, by its former id, is read under its id of today.
 
     A record that ends early, or with lines that are not what was written, is read without them:
     `complete` is False. Records of before there were checksums are read without.
     """
-    reading = _Reading(path)
+    reading = _Reading(path, moved or {})
     try:
         with _open(path) as file:
             for line in _lines(file, path):
@@ -107,8 +109,9 @@ def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
 class _Reading:
     """What the lines of a record say, line by line."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, moved: Mapping[str, str]) -> None:
         self.path = path
+        self.moved = moved
         self.header: Mapping[str, Any] = {}
         self.footer: Mapping[str, Any] | None = None
         self._known: set[str] = set()
@@ -170,7 +173,7 @@ class _Reading:
         elif "about" in line:
             self._targets[text(line["target"])] = mapping(line["about"])
         else:
-            self._take_answer(_answered_of(line))
+            self._take_answer(_answered_of(line, self.moved))
 
     def _take_answer(self, answered: Answered) -> None:
         if answered.cell.target not in self._known:
@@ -216,9 +219,10 @@ class _Reading:
         return self.footer.get("complete") is True, str(self.footer.get("reason", ""))
 
 
-def _answered_of(line: Mapping[str, Any]) -> Answered:
+def _answered_of(line: Mapping[str, Any], moved: Mapping[str, str]) -> Answered:
     """The answer of a line. Errors: KeyError, TypeError, ValueError."""
-    cell = Cell(text(line["case"]), text(line["target"]), text(line["mode"]))
+    case = text(line["case"])
+    cell = Cell(moved.get(case, case), text(line["target"]), text(line["mode"]))
     repeat = line.get("repeat", 0)
     if not isinstance(repeat, int) or repeat < 0:
         raise ValueError(f"{repeat!r} is no number of a repetition")

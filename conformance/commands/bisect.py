@@ -13,6 +13,7 @@ from conformance.closing import UsageError
 from conformance.commands.options import add_corpus, add_limits, limits_of, positive, say
 from conformance.commands.records import records_in
 from conformance.commands.show import one_case
+from conformance.corpus.language.case import Case
 from conformance.files import data_folder
 from conformance.report.text import WIDTH, cut
 from conformance.targets.releases import releases_between, version_key
@@ -42,7 +43,7 @@ def run_bisect(arguments: argparse.Namespace) -> int:
     if version_key(good) >= version_key(bad):
         raise UsageError(f"--good {good} must be older than --bad {bad}")
     versions = Versions(
-        case, ends[0], arguments.timeout, _records(arguments), say, limits_of(arguments)
+        case, ends[0], arguments.timeout, _records(arguments, case), say, limits_of(arguments)
     )
     old, new = versions.answers(good), versions.answers(bad)
     for version in (good, bad):
@@ -60,12 +61,12 @@ def run_bisect(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _records(arguments: argparse.Namespace) -> list[Record]:
+def _records(arguments: argparse.Namespace, case: Case) -> list[Record]:
     """The records that may know answers; by default those that stand beside the corpus."""
     if arguments.records:
-        return records_in(arguments.records)
+        return records_in(arguments.records, cases=[case])
     beside = (arguments.corpus or data_folder("cases")).parent / "reports"
-    return records_in(beside) if any(beside.glob("*.jsonl*")) else []
+    return records_in(beside, cases=[case]) if any(beside.glob("*.jsonl*")) else []
 
 
 def _version(arguments: argparse.Namespace, version: str) -> Target:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from conformance.commands.options import add_corpus, write_output
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.index import summaries
 from conformance.corpus.language.case import Case
+from conformance.corpus.moves import Movable, ids_of_today
 from conformance.files import data_folder
 from conformance.report import FORMATS, render
 from conformance.report.model import Report
@@ -43,12 +44,15 @@ ANY = "any"
 """Every change; what is unstable is none."""
 
 
-def record_at(*paths: str) -> Record:
-    """The record of a file; or that of a run whose shards are these files, or in these folders."""
-    return merged(records_in(*paths))
+def record_at(*paths: str, cases: Iterable[Movable]) -> Record:
+    """The record of a file; or that of a run whose shards are these files, or in these folders.
+
+    Answers to those of the `cases` that were moved since are read as answers of today's.
+    """
+    return merged(records_in(*paths, cases=cases))
 
 
-def records_in(*paths: str | Path) -> list[Record]:
+def records_in(*paths: str | Path, cases: Iterable[Movable]) -> list[Record]:
     """The records of files, and every record of folders."""
     files: list[Path] = []
     for path in map(Path, paths):
@@ -56,7 +60,8 @@ def records_in(*paths: str | Path) -> list[Record]:
         if path.is_dir() and not inside:
             raise UsageError(f"{path} is a folder without a record ({', '.join(RECORDS)})")
         files += inside or [path]
-    return list(map(read_record, files))
+    moved = ids_of_today(cases)
+    return [read_record(file, moved) for file in files]
 
 
 def report_options(parser: argparse.ArgumentParser) -> None:
@@ -80,7 +85,7 @@ def run_report(arguments: argparse.Namespace) -> int:
 
 
 def _of_run(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
-    record = record_at(*arguments.record)
+    record = record_at(*arguments.record, cases=cases)
     gate = gate_of(arguments, cases, list(record.asked))
     departures = documented(arguments, cases, list(record.asked))
     findings = findings_of(record, cases, departures, gate)
@@ -89,7 +94,7 @@ def _of_run(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
 
 def _of_releases(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
     """The history of a target; a record that was cut short makes it untrustworthy."""
-    records = records_in(*arguments.record)
+    records = records_in(*arguments.record, cases=cases)
     departures = documented(arguments, cases, [label for one in records for label in one.asked])
     releases = []
     for record in records:
@@ -124,12 +129,13 @@ def run_diff(arguments: argparse.Namespace) -> int:
     where the records cannot be compared (nothing_ran, untrustworthy). Without --fail-on changes are
     told, not judged.
     """
-    old, new = (side_of(record_at(path)) for path in (arguments.old, arguments.new))
+    cases = summaries(arguments.corpus)
+    old, new = (side_of(record_at(path, cases=cases)) for path in (arguments.old, arguments.new))
     if not (old.answers or new.answers):
         raise UsageError("the records have no cells")
     documented = [] if arguments.corpus else read_folder(data_folder("deviations"))
     found = changes_between(old, new, documented)
-    titles = {summary.id: summary.title for summary in summaries(arguments.corpus)}
+    titles = {case.id: case.title for case in cases}
     report = report_of_difference(found, arguments.fail_on, Known(titles, arguments.command))
     if arguments.format == "text":
         print_report(report, sys.stdout, limit=None)

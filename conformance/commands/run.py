@@ -27,6 +27,7 @@ from conformance.commands.records import record_at
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.index import summaries
 from conformance.corpus.language.case import Case
+from conformance.corpus.moves import ids_of_today
 from conformance.corpus.selection import NothingSelected, select, words_by_kind
 from conformance.drivers import Limits
 from conformance.process import INTERRUPTION
@@ -101,7 +102,8 @@ def run_run(arguments: argparse.Namespace) -> int:
     cases = load_corpus(arguments.corpus)
     chosen = part = [case for case in cases if case.id in ids]
     if shard:
-        took = durations(record_at(arguments.durations)) if arguments.durations else {}
+        record = arguments.durations and record_at(arguments.durations, cases=cases)
+        took = durations(record) if record else {}
         part = part_of(chosen, shard, took)
     if not part:
         raise NothingSelected(f"shard {shard} of {len(chosen)} cases has none")
@@ -174,14 +176,14 @@ def _writer(
     part = str(arguments.shard or "")
     try:
         with RecordLock(path) as lock:
-            kept = _kept(path, plan, part) if arguments.resume else Kept()
+            kept = _kept(path, cases, plan, part) if arguments.resume else Kept()
             command = arguments.command
             return RecordWriter(lock, cases, plan.targets, command, shard=part, kept=kept), kept
     except RecordError as error:
         raise UsageError(f"--output {error}") from error
 
 
-def _kept(path: Path, plan: Plan, shard: str) -> Kept:
+def _kept(path: Path, cases: Sequence[Case], plan: Plan, shard: str) -> Kept:
     """What the record at a path has answered already."""
     if not path.exists():
         return Kept()
@@ -189,7 +191,8 @@ def _kept(path: Path, plan: Plan, shard: str) -> Kept:
         say(f"{path} ends before its header: it is started anew")
         return Kept()
     targets = with_oracle(plan.targets)
-    return resumed(read_record(path), plan.cases, targets, say, shard, plan.limits)
+    record = read_record(path, ids_of_today(cases))
+    return resumed(record, plan.cases, targets, say, shard, plan.limits)
 
 
 # ----- the run -----

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from conformance import __version__
+from conformance.corpus.moves import contradictions
 from conformance.files import cache_folder, data_folder, read_bounded, write_whole
 
 Remembered: TypeAlias = "dict[str, list[Summary]]"
@@ -28,6 +29,8 @@ class Summary:
     file: str
     tags: tuple[str, ...]
     """What `--tag` selects by: the tags, and the features of the program."""
+    formerly: str = ""
+    """The id that it had before it was moved."""
 
     @property
     def area(self) -> str:
@@ -47,7 +50,10 @@ def summaries(folder: Path | None = None) -> list[Summary]:
     if unknown:
         remembered |= _load(unknown, root)
         _write(cache_file(), remembered)
-    return [summary for key in keys for summary in remembered[key]]
+    found = [summary for key in keys for summary in remembered[key]]
+    if any(contradictions(found)):
+        _load(keys, root)  # says where
+    return found
 
 
 def cache_file() -> Path:
@@ -77,7 +83,7 @@ def _load(files: Mapping[str, Path], root: Path) -> Remembered:
     cases = load_files(files.values(), root)
     by_file: Remembered = {}
     for case in cases:
-        summary = Summary(case.id, case.title, case.file, tags_of(case))
+        summary = Summary(case.id, case.title, case.file, tags_of(case), case.formerly)
         by_file.setdefault(case.file, []).append(summary)
     return {key: by_file[shown(path, root)] for key, path in files.items()}
 
@@ -92,12 +98,12 @@ def _read(path: Path) -> Remembered:
         return {}
 
 
-def _summary(id: str, title: str, file: str, tags: list[str]) -> Summary:
+def _summary(id: str, title: str, file: str, tags: list[str], formerly: str) -> Summary:
     """A row of the cache, if it is what its types say. Errors: TypeError."""
-    texts = [id, title, file, *(tags if isinstance(tags, list) else [None])]
+    texts = [id, title, file, formerly, *(tags if isinstance(tags, list) else [None])]
     if not all(isinstance(text, str) and text.isprintable() for text in texts):
         raise TypeError(texts)
-    return Summary(id, title, file, tuple(tags))
+    return Summary(id, title, file, tuple(tags), formerly)
 
 
 def _write(path: Path, content: Remembered) -> None:

@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeVar
 from conformance.closing import UsageError
 from conformance.corpus.index import Summary
 from conformance.corpus.language.case import Case
+from conformance.corpus.moves import found
 from conformance.text import clean, did_you_mean, suggest
 
 Selectable: TypeAlias = "Case | Summary"
@@ -55,11 +56,17 @@ def select(
     `tags_of` gives what `--tag` selects a case by. Errors: NothingSelected for any part that
     takes none, UsageError for a keyword expression that cannot be read.
     """
+    named, of_areas = set[str](), set[str]()
     for word in selection.words:
-        if not any(_matches(case, word) for case in cases):
+        of_word = {case.id for case in _named(word, cases)}
+        if not of_word:
             raise NothingSelected(f"no case matches '{clean(word)}'{_nearest(word, cases)}")
-    if selection.areas:
-        _refuse_unknown("no area", selection.areas, {case.area for case in cases})
+        named |= of_word
+    for area in selection.areas:
+        of_area = {case.id for case in _of_area(area, cases)}
+        if not of_area:
+            _refuse_unknown("no area", [area], {case.area for case in cases})
+        of_areas |= of_area
     if selection.tags:
         known = {tag for case in cases for tag in tags_of(case)}
         _refuse_unknown("no case has the tag", selection.tags, known)
@@ -67,15 +74,19 @@ def select(
     chosen = [
         case
         for case in cases
-        if (not selection.words or any(_matches(case, word) for word in selection.words))
-        and (not selection.areas or case.area in selection.areas)
+        if (not selection.words or case.id in named)
+        and (not selection.areas or case.id in of_areas)
         and (not selection.tags or {*selection.tags} & {*tags_of(case)})
         and meets(f"{case.id} {case.title}")
     ]
     if not chosen:
-        named = f"-k '{clean(selection.keyword)}'" if selection.keyword else "the selection"
-        raise NothingSelected(f"no case matches {named}{_nearest(selection.keyword, cases)}")
+        told = f"-k '{clean(selection.keyword)}'" if selection.keyword else "the selection"
+        raise NothingSelected(f"no case matches {told}{_nearest(selection.keyword, cases)}")
     return chosen
+
+
+def _of_area(area: str, cases: Sequence[Chosen]) -> list[Chosen]:
+    return found(cases, lambda id: id.partition("/")[0] == area)
 
 
 def _refuse_unknown(why: str, asked: Iterable[str], known: set[str]) -> None:
@@ -107,7 +118,7 @@ def words_by_kind(
     for word in words:
         if is_target(word):
             targets.append(word)
-        elif any(_matches(case, word) for case in cases):
+        elif _named(word, cases):
             chosen.append(word)
         elif "/" in word or "*" in word or word.endswith(".yaml"):
             unknown[word] = _nearest(word, cases)
@@ -118,12 +129,18 @@ def words_by_kind(
     return Words(tuple(chosen), tuple(targets), unknown)
 
 
-def _matches(case: Selectable, word: str) -> bool:
+def _named(word: str, cases: Sequence[Chosen]) -> list[Chosen]:
+    """The cases that a word names by a file, or by an id, a topic, an area or a pattern."""
     word = word.removesuffix("/")
     if word.endswith(".yaml"):
-        return Path(case.file) == Path(word) or case.file.endswith(f"/{word}")
+        ends = f"/{word}"
+        return [one for one in cases if Path(one.file) == Path(word) or one.file.endswith(ends)]
     word = word.removeprefix("cases/")
-    return case.id == word or case.id.startswith(f"{word}/") or fnmatchcase(case.id, word)
+
+    def matches(id: str) -> bool:
+        return id == word or id.startswith(f"{word}/") or fnmatchcase(id, word)
+
+    return found(cases, matches)
 
 
 def _nearest(word: str, cases: Sequence[Selectable]) -> str:

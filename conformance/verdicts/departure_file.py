@@ -30,6 +30,7 @@ from conformance.corpus.language.document import (
 )
 from conformance.corpus.language.expectations import WORDS, parse_expectation
 from conformance.corpus.language.literals import PYTHON_TYPES
+from conformance.corpus.moves import ids_of_today, names_of_today
 from conformance.files import data_folder, write_whole
 from conformance.targets.releases import is_between, version_key
 from conformance.text import clean, did_you_mean, suggest
@@ -101,13 +102,14 @@ def _departures(root: Node, cases: Sequence[Case] | None) -> Departures:
         root.finish()
     root.keys(KEYS, required=("introduction", "target", "departures"))
     corpus = {case.id: case for case in cases or ()}
+    moved = ids_of_today(corpus.values())
     target, entries = root.read("target", Node.line), root.read("departures", Node.mapping) or {}
     found = Departures(
         target or "",
         tuple(_entry(name, node, corpus) for name, node in entries.items()),
         root.read("introduction", Node.text) or "",
         root.read("lacks", Node.lines) or (),
-        frozenset(root.read("asked", _asked) or ()),
+        frozenset(moved.get(id, id) for id in root.read("asked", _asked) or ()),
         root.place.file,
         root.read("newest", _version) or "",
     )
@@ -140,7 +142,7 @@ def _entry(name: str, node: Node, corpus: Mapping[str, Case]) -> Departure:
     ends = node.read("ends", _end) or ""
     departure = Departure(
         name=name,
-        cases=node.read("cases", Node.lines) or (),
+        cases=tuple(names_of_today(node.read("cases", Node.lines) or (), corpus)),
         modes=node.read("modes", Node.lines) or (),
         kind=cast("Kind", texts.pop("kind", "")),
         place=node.place,

@@ -227,7 +227,7 @@ def test_quiet_has_no_progress(gradconf: Program, corpus: str) -> None:
 def test_the_record_of_a_part_does_not_replace_that_of_the_whole(
     gradconf: Program, tmp_path: Path
 ) -> None:
-    done = gradconf("run", "reference", "basics/scalar")
+    done = gradconf("run", "reference", "watching/default")
     assert done.returncode == 0, done.stdout
     assert not (tmp_path / "gradconf-run.jsonl").exists()
 

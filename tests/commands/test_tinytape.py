@@ -166,7 +166,7 @@ def test_the_action_gates_reports_and_annotates(folder: Path) -> None:
         folder,
         TARGET="./tinytape.py",
         BASELINE="known.yaml",
-        ARGUMENTS="-q --area ties --area persistence",
+        ARGUMENTS="-q --area special_points --area persistence",
     )
     assert done.returncode == 1, done.stdout + done.stderr
     errors = [line for line in done.stdout.splitlines() if line.startswith("::error file=cases/")]

@@ -16,6 +16,7 @@ from conformance.corpus.language.literals import COMPLEXES, DTYPES, FLOATS, MAX_
 from conformance.corpus.language.loader import (
     CASE_KEYS,
     FILE_KEYS,
+    ID,
     NAME,
     REQUIRED_KEYS,
     SOURCES,
@@ -89,6 +90,7 @@ def _case() -> Schema:
         "isolated": _or_hole({"type": "boolean"}),
         "not_applicable": _by_mode(text),
         "tags": {"type": "array", "items": _or_hole({"enum": list(TAGS)}), "uniqueItems": True},
+        "formerly": _or_hole({"type": "string", "pattern": f"^(?:{ID.pattern})$"}),
     }
     assert set(properties) == set(CASE_KEYS)
     return _object(properties, required=REQUIRED_KEYS)

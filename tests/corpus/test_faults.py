@@ -81,6 +81,8 @@ VALUES = [
     ({"tags": "[«kinks]"}, "tags[0]", "no tag named 'kinks' (did you mean kink?)"),
     ({"tags": "[kink, «kink]"}, "tags[1]", "the tag 'kink' twice"),
     ({"tags": "«kink"}, "tags", "expected a list, got text"),
+    ({"formerly": "«ties/one"}, "formerly", "'ties/one' is no id such as area/topic/name"),
+    ({"formerly": "«[a/b/c]"}, "formerly", "expected text, got a list"),
     ({"expect_in": "{«grahp: {g: 1.0}}"}, "expect_in.grahp", "no mode named 'grahp'"),
     ({"expect_in": "{«graph: {}}"}, "expect_in.graph", "nothing is expected in graph"),
     ({"not_applicable": "{«jit: no}"}, "not_applicable.jit", "(known: call, eager, graph, xla)"),

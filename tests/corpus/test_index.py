@@ -81,9 +81,10 @@ def _rows(change: object) -> str:
         lambda: _rows(None),
         lambda: _rows([3]),
         lambda: _rows([["id", "title", "file"]]),
-        lambda: _rows([["id", "title", "file", 3]]),
-        lambda: _rows([["id", "title", "file", [[]]]]),
-        lambda: _rows([["id", 3, "file", []]]),
+        lambda: _rows([["id", "title", "file", 3, ""]]),
+        lambda: _rows([["id", "title", "file", [[]], ""]]),
+        lambda: _rows([["id", 3, "file", [], ""]]),
+        lambda: _rows([["id", "title", "file", [], None]]),
         lambda: _rows({"a": 1}),
     ],
 )

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.corpus.cases import data_folder
+from conformance.corpus.cases import data_folder, load_corpus
+from conformance.corpus.catalogue import load_catalogue
 from conformance.corpus.language import expectations, inputs
 from conformance.corpus.language.case import MODES
 from conformance.corpus.language.document import CaseFileError
@@ -41,6 +42,17 @@ def test_a_key_is_explained(word: str) -> None:
 @pytest.mark.parametrize("word", [*expectations.EXPECTATION_FORMS, *inputs.INPUT_FORMS])
 def test_a_form_is_shown(word: str) -> None:
     assert f"{{{word}: " in README
+
+
+def test_every_folder_says_what_goes_there() -> None:
+    told = re.findall(r"^\| `(\w+)` \| [^|]+ \| [^|]+ \|$", README, re.MULTILINE)
+    assert sorted({*told} - {*CASE_KEYS}) == sorted({case.area for case in load_corpus()})
+
+
+def test_operations_stand_in_the_files_of_their_families() -> None:
+    files = {case.id.split("/")[1] for case in load_corpus() if case.area == "operations"}
+    families = {operation.family for operation in load_catalogue().values()}
+    assert files - families == {"broadcasting", "refused"}
 
 
 @pytest.mark.parametrize("pattern", SOURCES.values(), ids=SOURCES)

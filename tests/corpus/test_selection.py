@@ -24,6 +24,7 @@ class Case:
     id: str
     title: str = "A fact"
     tags: tuple[str, ...] = ()
+    formerly: str = ""
 
     @property
     def area(self) -> str:

@@ -30,8 +30,8 @@ from tests.faults.processes import MARK, keepers_of, left, marked, workers_of
 
 TARGET = Path(__file__).parent.parent / "broken" / "unhurried.py"
 CASES = Path(__file__).parent.parent.parent / "cases"
-TOPICS = ("basics/*", "registry/no_gradient")
-PART = ("basics", "registry/no_gradient/only_path")
+TOPICS = ("watching/*", "registry/no_gradient")
+PART = ("watching", "registry/no_gradient/only_path")
 """The last one has a process of its own, so that workers end and start within a run."""
 RECORD = "run.jsonl"
 AT_ONCE = 2

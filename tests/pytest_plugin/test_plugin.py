@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import conformance.pytest_plugin.cells  # noqa: F401  # NumPy is loaded once per process
-from tests.cases import SQUARE, UNCONNECTED, make_corpus
+from tests.cases import SQUARE, UNCONNECTED, make_corpus, move
 from tests.conftest import Done, Program
 from tests.faults.processes import MARK, left
 
@@ -134,6 +134,12 @@ def test_what_a_baseline_knows_is_expected_to_fail(known: Runner) -> None:
     known.become(BROKEN / "none_is_zero.py")
     done = known(*ASKED, "--baseline", "known.yaml")
     assert "1 failed, 2 passed" in done.stdout
+
+
+def test_a_baseline_knows_cases_that_were_moved_since(known: Runner) -> None:
+    move(known.folder / "cases")
+    done = known(*ASKED, "--baseline", "known.yaml", "--strict-new")
+    assert "1 passed, 2 xfailed" in done.stdout
 
 
 def test_a_new_case_fails_only_where_that_is_asked_for(known: Runner) -> None:

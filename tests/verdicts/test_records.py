@@ -15,6 +15,7 @@ from packaging.version import Version
 
 from conformance.asking.record import read_record
 from conformance.corpus.cases import load_corpus
+from conformance.corpus.moves import ids_of_today
 from conformance.files import data_folder
 from conformance.verdicts.departure_file import read_folder
 from conformance.verdicts.findings import Findings, findings_of
@@ -26,10 +27,11 @@ WRITTEN = Path(__file__).with_name("releases.txt")
 def releases() -> Iterator[tuple[str, Findings]]:
     """The version and the findings of each record, the oldest version first."""
     cases = load_corpus()
+    moved = ids_of_today(cases)
     deviations = read_folder(data_folder("deviations"), cases)
     paths = {re.sub(r"tensorflow-|\.jsonl\.gz", "", path.name): path for path in records()}
     for version in sorted(paths, key=Version):
-        yield version, findings_of(read_record(paths[version]), cases, deviations)
+        yield version, findings_of(read_record(paths[version], moved), cases, deviations)
 
 
 def records() -> list[Path]:

@@ -150,7 +150,8 @@ class Case:
     Cases are compared and hashed by identity, so that what is derived from one can be kept.
 
     `id` is `<area>/<topic>/<name>`. `run` and `setup` are checked program text. `expect` holds
-    the expectations of every mode, `expect_in` those that differ in a mode.
+    the expectations of every mode, `expect_in` those that differ in a mode. `formerly` is the id
+    that it had before it was moved.
     """
 
     id: str
@@ -168,6 +169,7 @@ class Case:
     warns: str | None = None
     isolated: bool = False
     tags: tuple[str, ...] = ()
+    formerly: str = ""
 
     @property
     def area(self) -> str:

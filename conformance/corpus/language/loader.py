@@ -42,10 +42,11 @@ from conformance.text import suggest
 FILE_KEYS = ("introduction", "cases")
 CASE_KEYS = (
     *("title", "source", "inputs", "setup", "run", "expect", "expect_in"),
-    *("each", "warns", "isolated", "not_applicable", "tags"),
+    *("each", "warns", "isolated", "not_applicable", "tags", "formerly"),
 )
 REQUIRED_KEYS = ("title", "source", "run", "expect")
 NAME = re.compile(r"[a-z][a-z0-9_]{0,99}")
+ID = re.compile("/".join([NAME.pattern] * 3))
 VALUE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
 NOTHING: Mapping[str, Any] = {}
 """Shared by the many cases that say nothing of single modes."""
@@ -152,6 +153,7 @@ def _case(id: str, node: Node) -> Case:
         warns=node.read("warns", Node.line),
         isolated=bool(node.read("isolated", Node.flag)),
         tags=node.read("tags", _tags) or (),
+        formerly=node.read("formerly", _former_id) or "",
     )
     setup = node.read("setup", lambda text: check_program(text, made=inputs))
     checked = node.read("run", lambda text: check_program(text, made=inputs, setup=setup))
@@ -185,6 +187,13 @@ def _tags(node: Node) -> tuple[str, ...]:
             child.fault(f"the tag '{tag}' twice")
         tags.append(tag)
     return tuple(tags)
+
+
+def _former_id(node: Node) -> str:
+    text = node.line()
+    if text and not ID.fullmatch(text):
+        node.fault(f"'{shortened(text)}' is no id such as area/topic/name")
+    return text
 
 
 def _by_mode(read: Callable[[Node], Read]) -> Callable[[Node], dict[str, Read]]:
