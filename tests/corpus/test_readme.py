@@ -24,14 +24,20 @@ def test_a_block_loads(block: str) -> None:
 
 
 def test_there_are_blocks() -> None:
-    assert len(BLOCKS) == 5
+    assert len(BLOCKS) == 6
     assert README.count("```yaml") == len(BLOCKS)
 
 
 def test_the_template_becomes_four_cases() -> None:
-    (template,) = [block for block in BLOCKS if "each:" in block]
+    (template,) = [block for block in BLOCKS if "dtype: [float32" in block]
     names = [case.id.rsplit("/", 1)[1] for case in load_text(template)]
     assert names == ["sin_float32", "sin_float64", "exp_float32", "exp_float64"]
+
+
+def test_a_query_finds_the_calls_of_the_catalogue() -> None:
+    (table,) = [block for block in BLOCKS if "operations:" in block]
+    calls = {case.title.split()[4] for case in load_text(table)}
+    assert calls == {"tf.math.atan2(y,", "tf.maximum(x,"}
 
 
 @pytest.mark.parametrize("word", [*CASE_KEYS, *MODES])
