@@ -121,7 +121,8 @@ def _rounded(leaves: Sequence[Scalar], dtype: str) -> Array:
             rounded = widened(bfloat16_bits(exact.astype(np.float32)))
         else:
             rounded = exact.astype(WIRE[dtype])
-    if np.any(np.isfinite(exact) & ~np.isfinite(rounded)):
+    finite = np.isfinite(rounded)
+    if not finite.all() and np.isfinite(exact[~finite]).any():
         raise LiteralError(f"a number of the literal is beyond {dtype}")
     return rounded
 

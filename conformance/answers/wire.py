@@ -386,14 +386,15 @@ def parse_json(written: str | bytes) -> Any:
     Errors: ValueError for what is no JSON, has a number that is not finite, has more than MAX_ITEMS
     values, or is nested deeper than MAX_DEPTH levels.
     """
-    commas = written.count(",") if isinstance(written, str) else written.count(b",")
+    marks = ",[{" if isinstance(written, str) else (b",", b"[", b"{")
+    commas, *opened = (written.count(mark) for mark in marks)  # type: ignore[arg-type]
     if commas > MAX_ITEMS:
         raise ValueError(f"more than {MAX_ITEMS:,} values")
     try:
         value = json.loads(written, parse_float=_finite, parse_constant=_finite)
     except RecursionError as error:
         raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from error
-    level, depth = [value], 0
+    level, depth = [value] if sum(opened) > MAX_DEPTH else [], 0
     while level := [inner for outer in level for inner in _inside(outer)]:
         depth += 1
         if depth > MAX_DEPTH:

@@ -63,7 +63,11 @@ class Departure:
 
     def names(self, case_id: str) -> bool:
         """Whether one of its patterns is that of a case."""
-        return case_id in self.cases or any(fnmatchcase(case_id, one) for one in self.cases)
+        return case_id in self.cases or any(fnmatchcase(case_id, one) for one in self._patterns)
+
+    @cached_property
+    def _patterns(self) -> list[str]:
+        return [one for one in self.cases if not set("*?[").isdisjoint(one)]
 
     def covers(self, version: str, mode: str) -> bool:
         """Whether it speaks of a mode and version; a bound, never of a version without order."""

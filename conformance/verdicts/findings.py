@@ -40,6 +40,7 @@ from conformance.verdicts.judge import (
 )
 
 ORACLE_LABEL = "reference"
+JUDGED = [item.name for item in fields(Judgement)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +172,7 @@ class Findings:
         if finding.cell.target not in self.asked:
             return finding
         if self.gate is None:
-            return replace(finding, falls_short=finding.verdict in SHORTFALLS)
+            return replace(finding, falls_short=True) if finding.verdict in SHORTFALLS else finding
         version = self.version(finding.cell.target)
         standing, entry = self.gate.standing(finding, finding.evidence, version)
         return replace(
@@ -273,7 +274,7 @@ class Reviewer:
 
     def _found(self, event: Answered, judgement: Judgement, departure: Departure | None) -> Finding:
         finding = Finding(
-            **{item.name: getattr(judgement, item.name) for item in fields(judgement)},
+            **{name: getattr(judgement, name) for name in JUDGED},
             cell=event.cell,
             case=self._cases[event.cell.case],
             answer=event.answer,

@@ -21,6 +21,7 @@ from conformance.corpus.language.program import (
     names_of_scope,
     names_read,
     statements_of,
+    tree_of,
     walk,
 )
 from conformance.corpus.language.vocabulary import RECORDED, TAPE
@@ -63,7 +64,7 @@ def call_program(
     `tensors` are the inputs that are passed to functions (variables are closed over), `guarded`
     the names whose binding may fail: those statements stay outside, each in its own guard.
     """
-    tree = ast.parse(text)
+    tree = tree_of(text)
     blocks = list(_outermost_tapes(tree.body))
     if not blocks:
         return CallProgram(text, "the program records nothing on a tape")

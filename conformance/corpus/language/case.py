@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 Scalar: TypeAlias = "bool | int | float | complex | str"
 Nested: TypeAlias = "Scalar | tuple[Nested, ...]"
@@ -15,8 +15,7 @@ INHERITED_MODE = {"xla": "graph", "call": "eager"}
 """Where a mode takes the expectations that it does not declare itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a thing was written: a file, a 1-based line and column, and a $.path in the YAML."""
 
     file: str

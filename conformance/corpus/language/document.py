@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -66,9 +66,9 @@ class Reading:
     spent: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Node:
-    """A YAML value, its place, and the reading that it belongs to.
+    """A YAML value, its place, and the reading that it belongs to; it is not changed.
 
     A text's own characters begin at `text_line`, `text_column`; `text_line` is 0 where its lines
     are not the file's (a folded or an escaped text). `key` is the place of the key that it stands
@@ -100,7 +100,8 @@ class Node:
             return self.place
         if self.holes:
             line, column = self._in_template(line, column)
-        return replace(self.place, line=self.text_line + line - 1, column=self.text_column + column)
+        file, *_, path = self.place
+        return Place(file, self.text_line + line - 1, self.text_column + column, path)
 
     def _in_template(self, line: int, column: int) -> tuple[int, int]:
         lines = str(self.value).split("\n")

@@ -14,7 +14,13 @@ from conformance.corpus.language.case import (
     ExpectedStructure,
 )
 from conformance.corpus.language.literals import COMPLEXES, INTEGERS
-from conformance.corpus.language.program import dotted_name, has_control_flow, names_read, walk
+from conformance.corpus.language.program import (
+    dotted_name,
+    has_control_flow,
+    names_read,
+    tree_of,
+    walk,
+)
 from conformance.corpus.language.vocabulary import TAPE
 
 QUERIES = ("gradient", "jacobian", "batch_jacobian")
@@ -60,7 +66,7 @@ def tags_of(case: Case) -> tuple[str, ...]:
 
 def features_of(case: Case) -> tuple[str, ...]:
     """The features of a case, in the order of FEATURES."""
-    trees = ast.parse(case.setup), ast.parse(case.run)
+    trees = tree_of(case.setup), tree_of(case.run)
     parts = walk(*trees)
     calls = [part for part in parts if isinstance(part, ast.Call)]
     words = {part.attr for part in parts if isinstance(part, ast.Attribute)}

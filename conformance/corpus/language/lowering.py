@@ -20,6 +20,7 @@ from conformance.corpus.language.case import (
 )
 from conformance.corpus.language.expectations import expects
 from conformance.corpus.language.program import (
+    RECENT,
     Step,
     blocks_of,
     bound_by,
@@ -32,14 +33,12 @@ from conformance.corpus.language.program import (
     names_read,
     statements_of,
     steps_of,
+    tree_of,
     walk,
 )
 
 HASHED = 1
 """Part of every program's hash: raised where the same text is to be another program."""
-
-RECENT = 4_000
-"""Programs that are kept: the corpus's, of each mode; not all those of a run that is longer."""
 
 
 @dataclass(frozen=True)
@@ -67,29 +66,29 @@ class Lowered:
     @cached_property
     def convert(self) -> bool:
         """Whether AutoGraph has control flow to convert."""
-        return has_control_flow(ast.parse(self.source))
+        return has_control_flow(tree_of(self.source))
 
     @cached_property
     def operations(self) -> int:
         """How many tensor operations the case's program writes."""
-        return count_operations(ast.parse(self.run))
+        return count_operations(self.run)
 
     @cached_property
     def uses(self) -> frozenset[str]:
         """The names of the framework that the program uses, without the `tf.`."""
-        return names_of_framework(ast.parse(self.source))
+        return names_of_framework(tree_of(self.source))
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The steps of `source`, by its lines: setup's, then those of `case`."""
-        *head, function = ast.parse(self.source).body
+        *head, function = tree_of(self.source).body
         assert isinstance(function, ast.FunctionDef)
         return (*steps_of(head), *steps_of(function.body[:-1]))
 
     @cached_property
     def dependencies(self) -> dict[str, frozenset[str]]:
         """For each name, the labels of the steps that its value can depend on."""
-        return dependencies(ast.parse(self.run).body)
+        return dependencies(tree_of(self.run).body)
 
     def step_at(self, line: int | None) -> str | None:
         """The label of the step on a line of `source`; None where the line belongs to none."""
@@ -117,7 +116,7 @@ def _lower(case: Case, call: bool) -> Lowered:
         tensors = [item.name for item in case.inputs if item.kind == "constant"]
         program = call_program(case.run, tensors, case.observed, sorted(guarded))
         run, obstacle = program.text, program.obstacle
-    tree, setup = ast.parse(run), ast.parse(case.setup)
+    tree, setup = tree_of(run), tree_of(case.setup)
     parameters = _parameters(case, tree)
     counted = {name for name in case.observed if _expects(case, name, ExpectedCalls)}
     head = [_construction(item) for item in case.inputs]

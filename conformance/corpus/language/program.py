@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from conformance.corpus.language.vocabulary import PLUMBING, RECORDED, ROOTS
 
 Compound: TypeAlias = ast.With | ast.If | ast.For | ast.While
+
+RECENT = 4_000
+"""Programs that are kept: the corpus's, of each mode; not all those of a run that is longer."""
 
 # ----- trees -----
 
@@ -18,6 +23,19 @@ _NO_CHILDREN = {"ctx", "op", "ops", "id", "attr", "name", "kind", "type_comment"
 
 _FIELDS: dict[type, tuple[str, ...]] = {ast.Constant: ()}
 """For each kind of part that was met, the fields that can hold parts."""
+
+
+@lru_cache(RECENT // 2)
+def tree_of(text: str) -> ast.Module:
+    """The tree of a program's text; kept for a while, since many ask, and changed by nobody.
+
+    Errors: SyntaxError where Python would warn, and what `compile` raises.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tree = compile(text, "<case>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, ast.Module)
+    return tree
 
 
 def children(part: ast.AST) -> list[ast.AST]:
@@ -241,9 +259,10 @@ def _receivers(statement: ast.stmt) -> set[str]:
 # ----- counts -----
 
 
-def count_operations(tree: ast.AST) -> int:
-    """How many tensor operations the text writes: operators, and calls into `tf`."""
-    parts = walk(tree)
+@lru_cache(RECENT)
+def count_operations(text: str) -> int:
+    """How many tensor operations a program writes: operators, and calls into `tf`."""
+    parts = walk(tree_of(text))
     operators = [part for part in parts if isinstance(part, ast.BinOp | ast.UnaryOp)]
     called = [dotted_name(part.func) or "" for part in parts if isinstance(part, ast.Call)]
     computing = [

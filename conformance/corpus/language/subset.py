@@ -7,7 +7,6 @@ import re
 import warnings
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from conformance.corpus.language.admission import (
     OwnClasses,
@@ -16,7 +15,7 @@ from conformance.corpus.language.admission import (
     why_no_name,
 )
 from conformance.corpus.language.document import Node, shortened
-from conformance.corpus.language.program import Visitor, dotted_name
+from conformance.corpus.language.program import Visitor, dotted_name, tree_of
 from conformance.corpus.language.scopes import check_names
 from conformance.corpus.language.sizes import SIZED, size_faults
 from conformance.corpus.language.vocabulary import (
@@ -92,7 +91,7 @@ def check_program(
         what = f"the character {odd!r} is not part of the case language"
         node.fault("a tab: indent with spaces" if odd == "\t" else what, place)
         return None
-    tree = _compiled(node, text, ast.PyCF_ONLY_AST)
+    tree = _compiled(node, text)
     if tree is None:
         return None
     outer = setup.bound if setup else frozenset[str]()
@@ -108,19 +107,23 @@ def check_program(
     return Program(tree, bound, own, frozenset(checker.functions), checker.framework)
 
 
-def _compiled(node: Node, source: str | ast.Module, flags: int = 0) -> Any:
-    """A text's tree, or a tree compiled; None, with a fault, for what is no Python.
+def _compiled(node: Node, source: str | ast.Module) -> ast.Module | None:
+    """A program's tree, or a tree that was compiled; None, with a fault, for what is no Python.
 
     Only the compiler sees a misplaced return, a parameter named twice, `x is 3`.
     """
     try:
+        if isinstance(source, str):
+            return tree_of(source)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return compile(source, "<case>", "exec", flags, dont_inherit=True)
+            compile(source, "<case>", "exec", dont_inherit=True)
+        return source
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line, offset = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
         message = getattr(error, "msg", None) or str(error) or type(error).__name__
-        node.fault(f"not Python: {message}", node.at(line, max(offset, 1) - 1 if flags else 0))
+        column = max(offset, 1) - 1 if isinstance(source, str) else 0
+        node.fault(f"not Python: {message}", node.at(line, column))
         return None
 
 
