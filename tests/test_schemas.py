@@ -154,7 +154,7 @@ def test_a_spoilt_reply_is_refused(values: dict[str, Any], spoil: Spoil) -> None
 
 def test_a_record_that_was_written_conforms(gradconf: Program, tmp_path: Path) -> None:
     targets = ["reference", *(str(BROKEN / name) for name in ("dies.py", "cannot_be_imported.py"))]
-    words = ("--area", "persistence", "-k", "lifecycle", "--shard", "1/2", "-q")
+    words = ("--area", "recording", "-k", "lifecycle", "--shard", "1/2", "-q")
     gradconf("run", *targets, *words, "--output", "run.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
     kinds = {
