@@ -15,7 +15,7 @@ from conformance.answers.answer import Outcome
 from conformance.answers.literals import DTYPES
 from conformance.asking.session import Session
 from conformance.corpus.cases import load_corpus
-from conformance.corpus.language.case import MODES
+from conformance.corpus.language.case import DERIVATIVE, MODES
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import parse_target
 from tests.conftest import Program
@@ -47,7 +47,7 @@ def test_the_lists_of_the_schemas_are_those_of_the_code() -> None:
     reply, record = (SCHEMAS[name]["$defs"] for name in SCHEMAS)
     assert (*reply["dtype"]["enum"], "string") == DTYPES
     assert tuple(record["cell"]["properties"]["outcome"]["enum"]) == get_args(Outcome)
-    assert tuple(record["cell"]["properties"]["mode"]["enum"]) == MODES
+    assert tuple(record["cell"]["properties"]["mode"]["enum"]) == (*MODES, DERIVATIVE)
 
 
 # ----- replies -----

@@ -160,11 +160,33 @@ def item_of(value: Value | None, key: int | str) -> Value | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """The derivative by one source, and how far one of its elements may be off."""
+
+    value: Tensor
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Derivative:
+    """A derivative of a target's own forward, by each source; or the `fault` that left none.
+
+    It was computed in `dtype`, whose `rounding` of the forward may show in each element.
+    """
+
+    dtype: str = ""
+    rounding: float = 0.0
+    sources: Mapping[str, Estimate] = field(default_factory=dict)
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What came back from one cell: a value for each observed name, or why there is none.
 
     `error` is the exception that ended the program before its end. `detail` says why there is no
-    answer. `warnings` are what the framework's loggers said.
+    answer. `warnings` are what the framework's loggers said. A target that was asked for
+    derivatives answers `derivatives` alone.
     """
 
     outcome: Outcome
@@ -173,6 +195,7 @@ class Answer:
     warnings: tuple[str, ...] = ()
     detail: str = ""
     seconds: float = 0.0
+    derivatives: Mapping[str, Derivative] = field(default_factory=dict)
 
     @property
     def end(self) -> str:

@@ -21,6 +21,7 @@ from conformance.answers.answer import (
     ENDING,
     Answer,
     Composite,
+    Derivative,
     NoneValue,
     NotObserved,
     NotReached,
@@ -32,10 +33,17 @@ from conformance.answers.answer import (
     VariableName,
     item_of,
 )
-from conformance.answers.literals import literal_of
-from conformance.answers.mismatch import ORDER, Mismatch, MismatchClass, due_for, mismatch_of
+from conformance.answers.literals import Array, literal_of
+from conformance.answers.mismatch import (
+    ORDER,
+    Mismatch,
+    MismatchClass,
+    due_for,
+    mismatch_of,
+    mismatch_of_estimate,
+)
 from conformance.answers.text import array_text, describe, steady, text_of
-from conformance.answers.tolerances import K_LONG, Bounds
+from conformance.answers.tolerances import K_LONG, Bounds, derivative_bound, has_corner
 from conformance.corpus.language import case as language
 from conformance.corpus.language.case import Expectation
 from conformance.corpus.language.lowering import Lowered
@@ -55,7 +63,7 @@ class Facts:
     """What a comparison found: every mismatch, how many facts were compared, and what to note.
 
     `unspoken` counts the names of which only an absent oracle could have said what is due;
-    `seconded` says whether the oracle's own value was compared.
+    `seconded` says whether the oracle's own value was compared, `derived` whether a derivative was.
     """
 
     mismatches: list[Mismatch] = field(default_factory=list)
@@ -63,10 +71,12 @@ class Facts:
     notes: list[str] = field(default_factory=list)
     unspoken: int = 0
     seconded: bool = False
+    derived: bool = False
 
     def add(self, other: Facts, note: str = "") -> None:
         """Count what another comparison found; the note is added to each of its mismatches."""
         self.compared += other.compared
+        self.derived |= other.derived
         for mismatch in other.mismatches:
             notes = "; ".join(filter(None, (mismatch.note, note)))
             self.mismatches.append(replace(mismatch, note=notes))
@@ -82,8 +92,9 @@ class Declared:
     `oracle` holds what the oracle answered for each name: it gives a literal without dtype its
     dtype, and of the names in `seconded` its value must be met too. `dtypes` are those that a
     literal may have beyond TensorFlow's own choice where the oracle is silent; None: any of the
-    literal's family. `warns` must be part of a warning. Where it is `exact`, a Python bool or str
-    is no tensor.
+    literal's family. `derivatives` are those of the target's own forward, for each name that a
+    derivative is expected of. `warns` must be part of a warning. Where it is `exact`, a Python bool
+    or str is no tensor.
     """
 
     expectations: Mapping[str, Expectation]
@@ -93,6 +104,7 @@ class Declared:
     dtypes: frozenset[str] | None = None
     warns: str | None = None
     exact: bool = False
+    derivatives: Mapping[str, Derivative] = field(default_factory=dict)
 
 
 def compare(answer: Answer, declared: Declared, bounds: Bounds) -> Facts:
@@ -110,6 +122,7 @@ def compare(answer: Answer, declared: Declared, bounds: Bounds) -> Facts:
         if is_placeless and isinstance(expected, language.ExpectedError):
             facts.notes.append(f"{name}: the step of the error is unknown")
         walk = _ValueWalk(name, bounds, declared.dtypes, declared.exact)
+        walk.derivative = declared.derivatives.get(name)
         try:
             facts.add(walk.compared(expected, got, declared.oracle.get(name)))
         except NothingCompared as fault:
@@ -169,7 +182,7 @@ def _is_value(expected: Expectation) -> bool:
     if isinstance(expected, language.ExpectedStructure):
         return all(map(_is_value, expected.items))
     values = language.ExpectedTensor | language.ExpectedNone | language.ExpectedSlices
-    return isinstance(expected, values)
+    return isinstance(expected, values | language.ExpectedDerivative)
 
 
 def told_by(answer: Answer, program: Lowered) -> dict[str, Value]:
@@ -305,6 +318,7 @@ class _ValueWalk:
     bounds: Bounds
     dtypes: frozenset[str] | None = None
     exact: bool = False
+    derivative: Derivative | None = None
     facts: Facts = field(default_factory=Facts)
 
     def compared(self, expected: Expectation, got: Value, told: Value | None) -> Facts:
@@ -325,6 +339,8 @@ class _ValueWalk:
                 self.facts.compared += 1
             case language.ExpectedSurvey(), _:
                 pass
+            case language.ExpectedDerivative() as due, Tensor() | Slices():
+                self.of_derivative(due, got, path)
             case language.ExpectedStructure() as due, Structure() as structure:
                 self.structure(due, structure, told, path)
             case language.ExpectedSlices() as due, Slices() as slices:
@@ -442,6 +458,40 @@ class _ValueWalk:
             due = str(list(expected.dense_shape))
             self.fact(shape == due, "shape", f"{path}.dense_shape", due, shape)
 
+    def of_derivative(
+        self, expected: language.ExpectedDerivative, got: Tensor | Slices, path: str
+    ) -> None:
+        """The dtype and the shape of the source, then the elements, slices added up."""
+        derivative, text = self.derivative, text_of(expected)
+        if derivative is None:
+            raise NothingCompared(f"no derivative of {self.name}{path} is known")
+        self.facts.derived = True
+        if derivative.fault:
+            self.fact(False, "value", path, text, got, f"it has none: {derivative.fault}")
+            return
+        if has_corner(derivative, expected.order):
+            error = max(one.error for one in derivative.sources.values())
+            note = f"it has none: two step sizes, or both sides, differ by {error:.1e}"
+            self.fact(False, "value", path, text, got, note)
+            return
+        estimate = derivative.sources[expected.source]
+        due, rows = estimate.value.array, got.values if isinstance(got, Slices) else got
+        if not self.fact(rows.dtype == expected.dtype, "dtype", path, expected.dtype, rows.dtype):
+            return
+        array = _dense(got, due.shape) if isinstance(got, Slices) else got.array
+        shape = "slices that do not fit" if array is None else str(array.shape)
+        if not self.fact(shape == str(due.shape), "shape", path, str(due.shape), shape):
+            return
+        assert array is not None
+        self.facts.compared += due.size
+        bound, source = derivative_bound(
+            derivative, expected.source, expected.dtype, expected.order
+        )
+        error = estimate.error + derivative.rounding
+        mismatch = mismatch_of_estimate(due, array, bound, source, error)
+        if mismatch is not None:
+            self.facts.mismatches.append(replace(mismatch, name=self.name, path=path))
+
     def tensor(
         self, expected: language.ExpectedTensor, got: Tensor, told: Value | None, path: str
     ) -> None:
@@ -457,6 +507,17 @@ class _ValueWalk:
         mismatch = mismatch_of(due, got.array, self.bounds, expected.within)
         if mismatch is not None:
             self.facts.mismatches.append(replace(mismatch, name=self.name, path=path))
+
+
+def _dense(slices: Slices, shape: tuple[int, ...]) -> Array | None:
+    """Slices added up in a tensor of a shape; None where they do not fit."""
+    rows, at = slices.values.array, slices.indices.array
+    fits = at.ndim == 1 and at.dtype.kind in "iu" and rows.shape == (at.size, *shape[1:])
+    if not shape or not fits or ((at < 0) | (at >= shape[0])).any():
+        return None
+    dense = np.zeros(shape, rows.dtype)
+    np.add.at(dense, at, rows)
+    return dense
 
 
 def _class(expected: Expectation, got: Value) -> MismatchClass:

@@ -203,16 +203,39 @@ def mismatch_of(
     off = (_classes(expected) != _classes(parts)).any(axis=0)
     if off.any():
         return _worst("non-finite", due, got, off, off)
+    bound, source = bound_of(due.array, due.dtype, bounds, within)
+    if found := _beyond(due, got, bound, f"bound = {source}"):
+        return found
+    off = ((expected == 0) & np.signbit(expected) & ~np.signbit(parts)).any(axis=0)
+    return _worst("value", due, got, off, off, note="the sign of zero") if off.any() else None
+
+
+def mismatch_of_estimate(
+    estimate: Array, got: Array, bound: float, source: str, error: float
+) -> Mismatch | None:
+    """Where a gradient is not the derivative that was estimated; None where it is."""
+    due = Due(estimate, "float64", True, "")
+    with np.errstate(invalid="ignore"):
+        off = np.asarray(~np.isfinite(_parts(got)).all(axis=0))
+    if off.any():
+        return _worst("non-finite", due, got, off, off)
+    found = _beyond(due, got, np.full(estimate.shape, bound), f"bound = {source}")
+    if found is None or found.index is None:
+        return None
+    ratio = got[found.index] / estimate[found.index] if estimate[found.index] else np.inf
+    note = f"the derivative is estimated with an error of {error:.1e}; got / estimate = {ratio:.9g}"
+    return replace(found, note=f"{note}; {found.note}")
+
+
+def _beyond(due: Due, got: Array, bound: Array, note: str) -> Mismatch | None:
+    """The finite element that is farthest beyond its bound."""
+    expected, parts = _parts(due.array), _parts(got)
     with np.errstate(all="ignore"):
         apart = np.where(np.isfinite(expected), parts - expected, 0.0)
         difference = np.asarray(np.hypot(apart[0], apart[1]))
-        bound, source = bound_of(due.array, due.dtype, bounds, within)
         off = np.asarray(~(difference <= bound))
         excess = np.where(off, difference / np.maximum(bound, np.finfo(float).tiny), 0.0)
-    if off.any():
-        return _worst("value", due, got, off, excess, difference, bound, f"bound = {source}")
-    off = ((expected == 0) & np.signbit(expected) & ~np.signbit(parts)).any(axis=0)
-    return _worst("value", due, got, off, off, note="the sign of zero") if off.any() else None
+    return _worst("value", due, got, off, excess, difference, bound, note) if off.any() else None
 
 
 def _worst(

@@ -107,6 +107,8 @@ def text_of(expected: language.Expectation) -> str:
             return f"variables {', '.join(names) or 'none'}"
         case language.ExpectedAnyOf():
             return "one of several answers"
+        case language.ExpectedDerivative():
+            return "the derivative of its own forward"
         case language.ExpectedSurvey():
             return "anything"
     return "what the oracle says"

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conformance.answers.answer import Slices, Tensor, Value, item_of
+from conformance.answers.answer import Derivative, Slices, Tensor, Value, item_of
 from conformance.answers.literals import Array, LiteralError, array_of, flatten, leaf_family
 from conformance.answers.text import element_text
 from conformance.corpus.language.case import (
@@ -60,6 +60,22 @@ LARGEST_FLOOR = {
     "complex128": 1e-6,
 }
 """The coarsest detection floor that a case may have on an element, unless it is `within`."""
+
+DERIVATIVE = {
+    ("float64", 1): 1e-8,
+    ("float64", 2): 1e-7,
+    ("float32", 1): 3e-4,
+    ("float32", 2): 3e-4,
+}
+"""What a gradient may be off its derivative, of the largest element, by the dtype in which that was
+estimated and its order: OPERATIONS.md found 2.4e-11, 9e-10, 3.2e-5 and 2.8e-5 at worst, and 8e-2 by
+the rules that are wrong. Twice the steps that do not agree to this have met a kink."""
+
+DERIVATIVE_32 = 1e-5
+"""The same for a gradient in float32: 7e-7 was found at worst."""
+
+DERIVATIVE_K = 4.0
+"""The same in eps for a gradient of 16 bits, whose inputs are rounded before they are displaced."""
 
 PYTHON_NUMBER = {"float": "float32", "complex": "complex64"}
 """A Python float has no dtype; most are read from a float32 tensor, so it has that precision."""
@@ -103,6 +119,32 @@ def bound_of(
     if isinstance(within, str) or not 0.0 <= within < 1.0:
         raise LiteralError(f"within is exact, element or a relative error, not {within!r}")
     return np.minimum(usual, within * size), f"within {within:g} x |expected|, and {text}"
+
+
+def derivative_bound(
+    derivative: Derivative, source: str, dtype: str, order: int
+) -> tuple[float, str]:
+    """The largest admitted |gradient - estimate| for a gradient of a dtype, and where it is from.
+
+    The estimate's own error is added, so that a zero is as near to it as can be known.
+    """
+    estimate, share = derivative.sources[source], DERIVATIVE[derivative.dtype, order]
+    if EPS[dtype] == EPS["float32"]:
+        share = max(share, DERIVATIVE_32)
+    elif EPS[dtype] > EPS["float32"]:
+        share = max(share, DERIVATIVE_K * EPS[dtype])
+    largest = float(magnitude(estimate.value.array).max(initial=0.0))
+    own = estimate.error + derivative.rounding
+    text = f"{share:g} x {largest:g}, the largest, and the estimate's own error {own:.1e}"
+    return share * largest + own, text
+
+
+def has_corner(derivative: Derivative, order: int) -> bool:
+    """Whether the steps disagree: then there is a kink beside the point, and no derivative."""
+    estimates = derivative.sources.values()
+    sizes = (float(magnitude(one.value.array).max(initial=0.0)) for one in estimates)
+    bound = DERIVATIVE[derivative.dtype, order] * max(sizes, default=0.0) + derivative.rounding
+    return any(one.error > bound for one in estimates)
 
 
 def magnitude(array: Array) -> Array:

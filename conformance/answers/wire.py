@@ -14,7 +14,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any, cast, get_args
 
@@ -23,6 +23,8 @@ import numpy as np
 from conformance.answers.answer import (
     Answer,
     Composite,
+    Derivative,
+    Estimate,
     NoneValue,
     NotObserved,
     NotReached,
@@ -99,10 +101,12 @@ def answer_of_line(line: Mapping[str, Any]) -> Answer:
     try:
         observations = {name: value_of(observation) for name, observation in given.items()}
         raised = None if error is None else _raised(error)
+        derivatives = _derivatives(line.get("derivatives", {}))
     except Malformed as problem:
         why = f"the answer is malformed: {problem}"
         return Answer("adapter_error", warnings=warnings, detail=why, seconds=seconds)
-    return Answer(cast("Outcome", outcome), observations, raised, warnings, detail, seconds)
+    found = cast("Outcome", outcome), observations, raised, warnings, detail, seconds, derivatives
+    return Answer(*found)
 
 
 def line_of(answer: Answer) -> dict[str, Any]:
@@ -113,8 +117,56 @@ def line_of(answer: Answer) -> dict[str, Any]:
         "error": None if answer.error is None else json_of(answer.error),
         "warnings": list(answer.warnings),
         "detail": answer.detail,
+        "derivatives": {name: _derivative_json(it) for name, it in answer.derivatives.items()},
     }
     return line | {key: value for key, value in optional.items() if value}
+
+
+def derivatives_of_reply(reply: Mapping[str, Any], names: Collection[str]) -> Answer:
+    """The answer that a worker's reply to a question for derivatives gives.
+
+    Edges: a malformed reply, or one without a name, is an `adapter_error`.
+    """
+    try:
+        found = _derivatives(reply["derivatives"])
+        seconds = duration(reply["seconds"])
+    except (KeyError, TypeError, ValueError) as problem:
+        detail = f"the worker's reply is malformed: {clean(str(problem))}"
+        return Answer("adapter_error", detail=detail)
+    if found.keys() != {*names}:
+        return Answer("adapter_error", detail=f"derivatives of {', '.join(found) or 'nothing'}")
+    return Answer("answered", seconds=seconds, derivatives=found)
+
+
+def _derivatives(given: Any) -> dict[str, Derivative]:
+    """Errors: KeyError, TypeError or ValueError for what holds no derivatives."""
+    return {name: _derivative(found) for name, found in mapping(given).items()}
+
+
+def _derivative(given: Any) -> Derivative:
+    if "fault" in mapping(given):
+        return Derivative(fault=_bounded(text(given["fault"])))
+    if given["dtype"] not in ("float64", "float32"):
+        raise Malformed(f"a derivative in {_short(given['dtype'])}")
+    sources = {name: _estimate(found) for name, found in mapping(given["sources"]).items()}
+    return Derivative(given["dtype"], duration(given["rounding"]), sources)
+
+
+def _estimate(given: Any) -> Estimate:
+    value = value_of(mapping(given)["estimate"])
+    if not isinstance(value, Tensor) or value.dtype not in ("float64", "complex128"):
+        raise Malformed("an estimate is no tensor of float64 or complex128")
+    return Estimate(value, duration(given["error"]))
+
+
+def _derivative_json(derivative: Derivative) -> dict[str, Any]:
+    if derivative.fault:
+        return {"fault": derivative.fault}
+    sources = {
+        name: {"estimate": json_of(found.value), "error": found.error}
+        for name, found in derivative.sources.items()
+    }
+    return {"dtype": derivative.dtype, "rounding": derivative.rounding, "sources": sources}
 
 
 def _at_binding(name: str, value: Value) -> Value:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
-from conformance.asking.events import Cell, Event, TargetFailed
+from conformance.asking.events import Answered, Cell, Event, TargetFailed
 from conformance.asking.worker import Job, Worker
-from conformance.corpus.language.case import Case
+from conformance.corpus.cases import expectation_hash
+from conformance.corpus.language.case import DERIVATIVE, Case
+from conformance.corpus.language.derivative import forwards_of, hash_of
 from conformance.drivers import LIMITS, Limits
 from conformance.targets.specification import Target
 
@@ -40,10 +43,11 @@ def ask(
 ) -> Generator[Event]:
     """Ask every target for every case in each of its modes, and yield what comes back.
 
-    Only `wanted` cells are asked for. Each target has `workers` processes of its own, which share
-    the memory that `limits` allow. `first` is what targets said of themselves when they were asked
-    before: one that says something else raises TargetChanged. Closing the generator ends every
-    worker.
+    Only `wanted` cells are asked for. A case that expects a derivative has one cell more, which
+    stands for no mode; cases with the same forward are answered together. Each target has `workers`
+    processes of its own, which share the memory that `limits` allow. `first` is what targets said
+    of themselves when they were asked before: one that says something else raises TargetChanged.
+    Closing the generator ends every worker.
     """
     said: _Said = queue.SimpleQueue()
     stopped = threading.Event()
@@ -84,17 +88,29 @@ class _Jobs:
     def __init__(
         self, cases: Sequence[Case], target: Target, wanted: Callable[[Cell], bool], threads: int
     ) -> None:
-        jobs = [
-            Job(case, mode)
-            for case in cases
-            for mode in target.modes
-            if wanted(Cell(case.id, target.label, mode))
-        ]
+        self._alike: dict[str, list[Case]] = {}
+        jobs = []
+        for case in cases:
+            if forwards_of(case) and wanted(Cell(case.id, target.label, DERIVATIVE)):
+                alike = self._alike.setdefault(hash_of(case), [])
+                jobs += [] if alike else [Job(case, DERIVATIVE)]
+                alike.append(case)
+            for mode in target.modes:
+                if wanted(Cell(case.id, target.label, mode)):
+                    jobs.append(Job(case, mode))
         # Isolated cases first, because only an unused process can fork for them.
         self._waiting = deque(sorted(jobs, key=lambda job: not job.case.isolated))
         self._in_flight = 0
         self._changed = threading.Condition()
         self.threads = min(threads, len(jobs))
+
+    def answers(self, job: Job, answered: Answered) -> Iterator[Answered]:
+        """What the answer to a job answers: the same derivatives in all cases alike."""
+        yield answered
+        for case in self._alike[answered.program][1:] if job.mode == DERIVATIVE else ():
+            cell = replace(answered.cell, case=case.id)
+            declared = expectation_hash(case, DERIVATIVE)
+            yield replace(answered, cell=cell, expectation=declared)
 
     def take(self) -> Job | None:
         """The next job; None where every job is answered. Each job taken is followed by `done`.
@@ -137,7 +153,8 @@ def _drive(worker: Worker, jobs: _Jobs, said: _Said, stopped: threading.Event) -
                     failed = True
                     said.put(TargetFailed(worker.target.label, worker.failure))
                 if not stopped.is_set():  # else nobody waits for the job any more
-                    said.put(answered)
+                    for one in jobs.answers(job, answered):
+                        said.put(one)
             finally:
                 jobs.done()
     except Exception as error:  # without it the run would lack cells in silence

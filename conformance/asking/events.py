@@ -39,7 +39,7 @@ class TargetFailed:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One cell has its answer.
+    """One cell has its answer, or a case the derivatives of a target.
 
     `program` is the hash of what ran, `expectation` that of what was then declared; `repeat` is
     0, or which of the repetitions in a fresh process this answer is.

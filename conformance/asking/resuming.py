@@ -11,10 +11,10 @@ from conformance.asking.events import Answered, Cell, Event, TargetFailed, Targe
 from conformance.asking.record import Record, RecordError
 from conformance.asking.record_writer import Kept
 from conformance.asking.session import Session, WorkerError
-from conformance.asking.worker import change_of_identity
+from conformance.asking.worker import change_of_identity, program_hash
 from conformance.corpus.cases import expectation_hash
-from conformance.corpus.language.case import Case
-from conformance.corpus.language.lowering import lower
+from conformance.corpus.language.case import DERIVATIVE, Case
+from conformance.corpus.language.derivative import forwards_of
 from conformance.drivers import LIMITS, Limits
 from conformance.targets.specification import Target
 from conformance.text import plural
@@ -45,7 +45,7 @@ def resumed(
         Cell(case.id, target.label, mode): case
         for target in targets
         for case in cases
-        for mode in target.modes
+        for mode in (*target.modes, *([DERIVATIVE] if forwards_of(case) else []))
     }
     kept = Kept(beside=[*_beside(record, cells, targets)], asked=record.asked)
     for target in targets:
@@ -79,9 +79,8 @@ def _is_of_today(answered: Answered, case: Case) -> bool:
     """Whether the corpus of today would give an answer that stands for work."""
     is_oracle = answered.cell.target == ORACLE.label
     outcomes = ("answered",) if is_oracle else WORK  # a lost oracle makes no verdict
-    return (
-        answered.answer.outcome in outcomes
-        and answered.program == lower(case, answered.cell.mode).hash
+    return answered.answer.outcome in outcomes and answered.program == program_hash(
+        case, answered.cell.mode
     )
 
 

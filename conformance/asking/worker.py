@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from conformance.answers.answer import Answer, Outcome, Raised
-from conformance.answers.wire import answer_of_reply
+from conformance.answers.wire import answer_of_reply, derivatives_of_reply
 from conformance.asking.events import Answered, Cell, TargetReady
 from conformance.asking.session import Session, WorkerCrashed, WorkerError
 from conformance.corpus.cases import expectation_hash
-from conformance.corpus.language.case import Case
+from conformance.corpus.language.case import DERIVATIVE, Case
+from conformance.corpus.language.derivative import forwards_of, hash_of
 from conformance.corpus.language.lowering import Lowered, lower
 from conformance.drivers import LIMITS, Limits
 from conformance.targets.specification import Target
 
+ORACLE = "reference_impl"
+"""The module that is not to have all of TensorFlow's names: without one it is no witness."""
+NO_ATTRIBUTE = re.compile(r"has no attribute '(\w+)'")
 IDENTITY = ("version", "python", "numpy", "packages", "platform", "digest")
 """What a process tells of itself that its answers depend on."""
 RECYCLE_AFTER = 2_000
@@ -28,7 +33,7 @@ class TargetChanged(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One case in one mode: what a target is asked for."""
+    """One case in one mode, or its derivatives: what a target is asked for."""
 
     case: Case
     mode: str
@@ -42,6 +47,11 @@ class Job:
     def source(self) -> str:
         """The text that runs."""
         return self.lowered.source
+
+    @property
+    def program(self) -> str:
+        """What identifies what runs."""
+        return program_hash(self.case, self.mode)
 
     @property
     def not_applicable(self) -> str:
@@ -88,7 +98,7 @@ class Worker:
         """
         cell = Cell(job.case.id, self.target.label, job.mode)
         declared = expectation_hash(job.case, job.mode)
-        return Answered(cell, job.lowered.hash, self._answer(job), declared)
+        return Answered(cell, job.program, self._answer(job), declared)
 
     def stop(self) -> None:
         """End the process from another thread; the job in flight is a crash."""
@@ -109,6 +119,8 @@ class Worker:
             detail = f"the target declares that it lacks {', '.join(lacks)}"
             return Answer("unsupported", detail=detail)
         answer = self._answer_of_process(job)
+        if self.target.module == ORACLE and (name := _unknown_name(answer, job.lowered)):
+            answer = Answer("unsupported", detail=f"the oracle has no tf.{name}")
         if not (job.case.isolated and self._session.forks):
             self._used = True
             if job.case.isolated or _ran_out_of_memory(answer):
@@ -138,27 +150,49 @@ class Worker:
 
     def _answer_of_process(self, job: Job) -> Answer:
         self._asked += 1
-        request: dict[str, Any] = {
-            "cell": self._asked,
-            "name": job.case.id,
-            "source": job.source,
-            "parameters": job.lowered.parameters,
-            "convert": job.lowered.convert,
-            "mode": job.mode,
-            "observe": job.lowered.observed,
-            "isolated": job.case.isolated,
-        }
+        asked = _asked_for(job)
+        known = {"cell": self._asked, "name": job.case.id, "isolated": job.case.isolated}
         try:
-            reply = self._session.ask(request, self.timeout)
+            reply = self._session.ask({**known, **asked}, self.timeout)
         except WorkerError as error:
             return Answer(cast(Outcome, error.outcome), detail=str(error))
+        if job.mode == DERIVATIVE:
+            return derivatives_of_reply(reply, asked["derivatives"])
         return answer_of_reply(reply, job.lowered, job.mode)
+
+
+def _asked_for(job: Job) -> dict[str, Any]:
+    """What a request says of the job itself."""
+    if job.mode == DERIVATIVE:
+        return {"derivatives": {name: one.asked for name, one in forwards_of(job.case).items()}}
+    return {
+        "source": job.source,
+        "parameters": job.lowered.parameters,
+        "convert": job.lowered.convert,
+        "mode": job.mode,
+        "observe": job.lowered.observed,
+    }
+
+
+def program_hash(case: Case, mode: str) -> str:
+    """What identifies what runs for a case in a mode, or for its derivatives."""
+    return hash_of(case) if mode == DERIVATIVE else lower(case, mode).hash
 
 
 def change_of_identity(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """What makes a target another one: `numpy 1.26.4 became 2.1.0`, or nothing."""
     different = (key for key in IDENTITY if (before.get(key) or "") != (now.get(key) or ""))
     return ", ".join(f"{key} {before.get(key)} became {now.get(key)}" for key in different)
+
+
+def _unknown_name(answer: Answer, lowered: Lowered) -> str:
+    """The framework's name that a program uses and its target lacks; else nothing."""
+    for value in (answer.error, *answer.observations.values()):
+        missing = NO_ATTRIBUTE.search(value.message) if isinstance(value, Raised) else None
+        for name in sorted(lowered.uses) if missing else ():
+            if missing and missing[1] in name.split("."):
+                return name
+    return ""
 
 
 def _ran_out_of_memory(answer: Answer) -> bool:

@@ -19,7 +19,8 @@ from conformance.closing import UsageError
 from conformance.commands.gating import documented, gate_of
 from conformance.commands.options import corpus_folder, say
 from conformance.corpus.cases import CORPUS_VERSION, load_corpus
-from conformance.corpus.language.case import Case
+from conformance.corpus.language.case import DERIVATIVE, Case
+from conformance.corpus.language.derivative import forwards_of
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.loader import load_file
 from conformance.drivers import Limits
@@ -61,6 +62,7 @@ class Cells:
         self._named = {Path(str(word).partition("::")[0]).resolve() for word in config.args}
         self._workers: dict[str, Worker] = {}
         self._oracle: dict[str, Answered] = {}
+        self._derived: dict[tuple[str, str], Answered] = {}
 
     def pytest_report_header(self) -> str:
         """Say what is asked."""
@@ -83,6 +85,7 @@ class Cells:
     def finding(self, case: Case, target: Target, mode: str, *, own: bool) -> Finding:
         """Ask for one cell and judge it by both witnesses; `own` says that the case is not ours."""
         events: list[Event] = [] if target.is_reference else [self._oracle_answer(case)]
+        events += [self._derivatives(case, target)] if forwards_of(case) else []
         answered = self._worker(target).ask(Job(case, mode))
         events += [TargetReady(target.label, self._worker(target).about), answered]
         findings = Findings({target.label: target.modes}, gate=self._gate)
@@ -94,6 +97,13 @@ class Cells:
         if case.id not in self._oracle:
             self._oracle[case.id] = self._worker(ORACLE).ask(Job(case, "eager"))
         return self._oracle[case.id]
+
+    def _derivatives(self, case: Case, target: Target) -> Answered:
+        """A target's derivatives, asked for once."""
+        key = case.id, target.label
+        if key not in self._derived:
+            self._derived[key] = self._worker(target).ask(Job(case, DERIVATIVE))
+        return self._derived[key]
 
     def _worker(self, target: Target) -> Worker:
         if target.label not in self._workers:

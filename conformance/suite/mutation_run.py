@@ -11,7 +11,7 @@ from pathlib import Path
 from conformance.answers.answer import Answer
 from conformance.asking.ask import ask
 from conformance.asking.events import Answered
-from conformance.corpus.language.case import Case
+from conformance.corpus.language.case import DERIVATIVE, Case
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target
 from conformance.verdicts.judge import SHORTFALLS, Evidence, Judgement, judge
@@ -77,8 +77,8 @@ class MutationRun:
     def ask_control(self, control: Target) -> Tally:
         """Ask the control, an untouched oracle; it must pass before any mutant counts."""
         tally = Tally(control.label)
-        for answered in self._answers(control):
-            tally.count(answered.cell.case, self._judged(answered))
+        for answered, derived in self._answers(control):
+            tally.count(answered.cell.case, self._judged(answered, derived))
             self._oracle[answered.cell.case] = answered.answer
         return tally
 
@@ -91,24 +91,30 @@ class MutationRun:
         """What catches a target; one that is lost again and again is not asked any more."""
         tally, lost = Tally(target.label), 0
         with closing(self._answers(target)) as answers:
-            for answered in answers:
-                tally.count(answered.cell.case, self._judged(answered))
+            for answered, derived in answers:
+                tally.count(answered.cell.case, self._judged(answered, derived))
                 lost += answered.answer.outcome in ("crash", "timeout")
                 if lost >= MAX_LOST:
                     break
         return tally
 
-    def _answers(self, target: Target) -> Generator[Answered]:
+    def _answers(self, target: Target) -> Generator[tuple[Answered, Answer | None]]:
+        """What a worker answers to each case, and the derivatives that it was asked for before."""
+        derived: dict[str, Answer] = {}
         for mode, cases in self._by_mode.items():
             if cases:
                 in_mode = replace(target, modes=(mode,))
                 with closing(ask(cases, [in_mode], timeout=TIMEOUT)) as events:
-                    yield from (event for event in events if isinstance(event, Answered))
+                    for event in events:
+                        if isinstance(event, Answered) and event.cell.mode == DERIVATIVE:
+                            derived[event.cell.case] = event.answer
+                        elif isinstance(event, Answered):
+                            yield event, derived.get(event.cell.case)
 
-    def _judged(self, answered: Answered) -> Judgement:
+    def _judged(self, answered: Answered, derived: Answer | None) -> Judgement:
         case, mode = self._cases[answered.cell.case], answered.cell.mode
         oracle = self._oracle.get(case.id)
-        return judge(Evidence(case, mode, answered.answer, oracle, lower(case, mode)))
+        return judge(Evidence(case, mode, answered.answer, oracle, lower(case, mode), derived))
 
 
 def failed_by(cases: Sequence[Case], tallies: Sequence[Tally]) -> dict[str, list[str]]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-from conformance.answers.answer import Answer, Raised
+from conformance.answers.answer import Answer
 from conformance.answers.tolerances import bounds_for, floors_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
-from conformance.corpus.language.case import MODES, Case
+from conformance.corpus.language.case import MODES, Case, ExpectedOracle
 from conformance.corpus.language.lowering import lower
 from conformance.verdicts.findings import Finding, Findings, Reviewer
-
-NO_ATTRIBUTE = re.compile(r"has no attribute '(\w+)'")
 
 
 def faults_against_oracle(cases: Sequence[Case], answers: dict[str, Answer]) -> Iterator[str]:
@@ -30,23 +27,22 @@ def faults_against_oracle(cases: Sequence[Case], answers: dict[str, Answer]) -> 
             yield from _coarse(by_id[event.cell.case], event)
         for judged in reviewer.add(event):
             if judged.verdict not in ("pass", "not_applicable", "unsupported", "surveyed"):
-                yield f"{judged.case.place}: {_unknown_name(judged) or _disagreement(judged)}"
+                yield f"{judged.case.place}: {_disagreement(judged)}"
+            elif judged.verdict == "unsupported":
+                yield from _unheard(judged)
+
+
+def _unheard(judged: Finding) -> Iterator[str]:
+    """What a case leaves to the oracle, which lacks what the program uses."""
+    for name, expected in judged.case.expect.items():
+        if isinstance(expected, ExpectedOracle):
+            yield f"{judged.case.place}.expect.{name}: {judged.note}: declare the value"
 
 
 def _disagreement(judged: Finding) -> str:
     found = [f"{m.where}: got {m.got}, expected {m.expected}" for m in judged.mismatches]
     why = judged.note or "; ".join(found)
     return f"the oracle does not agree: {judged.verdict}: {why}"
-
-
-def _unknown_name(judged: Finding) -> str:
-    """The framework's name that a program uses and the oracle lacks; else nothing."""
-    for value in (judged.answer.error, *judged.answer.observations.values()):
-        missing = NO_ATTRIBUTE.search(value.message) if isinstance(value, Raised) else None
-        for name in sorted(judged.lowered.uses) if missing else ():
-            if missing and missing[1] in name.split("."):
-                return f"the oracle has no tf.{name}: no second witness can answer this case"
-    return ""
 
 
 def _coarse(case: Case, event: Answered) -> Iterator[str]:

@@ -31,7 +31,7 @@ from conformance.answers.text import describe, steady
 from conformance.asking.events import Answered, Cell
 from conformance.asking.record import Record
 from conformance.closing import Word
-from conformance.corpus.language.case import MODES, ExpectedAnyOf
+from conformance.corpus.language.case import DERIVATIVE, MODES, ExpectedAnyOf
 from conformance.targets.specification import name_of
 from conformance.text import printable
 from conformance.verdicts.departures import Departure, Departures, target_name
@@ -75,7 +75,11 @@ class Side:
     @property
     def cells(self) -> list[Answered]:
         """The cells that were run, in order."""
-        return [answered for answered in self.answers if answered.answer.outcome != "not_run"]
+        return [
+            answered
+            for answered in self.answers
+            if answered.answer.outcome != "not_run" and answered.cell.mode != DERIVATIVE
+        ]
 
     def about(self, cell: Cell) -> Mapping[str, Any]:
         """What the worker of a cell said of itself."""

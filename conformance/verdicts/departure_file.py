@@ -311,7 +311,7 @@ def _plain(expected: Expectation) -> object:
             return _InLine(calls=count)
         case language.ExpectedWatched(names):
             return _InLine(watched=list(names))
-        case language.ExpectedOracle() | language.ExpectedSurvey():
+        case language.ExpectedOracle() | language.ExpectedDerivative() | language.ExpectedSurvey():
             return next(word for word, meant in WORDS.items() if meant == expected)
     return _InLine(seen=line_of(expected))
 

@@ -16,8 +16,10 @@ from conformance.answers.answer import Answer
 from conformance.answers.compare import difference_of
 from conformance.asking.events import Answered, Cell, Event, TargetFailed, TargetReady
 from conformance.asking.record import Record
+from conformance.asking.worker import program_hash
 from conformance.closing import Word
-from conformance.corpus.language.case import MODES, Case
+from conformance.corpus.language.case import DERIVATIVE, MODES, Case
+from conformance.corpus.language.derivative import forwards_of
 from conformance.corpus.language.lowering import Lowered, lower
 from conformance.targets.specification import name_of
 from conformance.verdicts.departures import (
@@ -204,6 +206,7 @@ class Reviewer:
         self._cases = {case.id: case for case in cases}
         self._others = any(target != ORACLE_LABEL for target in findings.asked)
         self._oracle: dict[str, Answer] = {}
+        self._derived: dict[tuple[str, str], Answer] = {}
         self._waiting: dict[str, list[Answered]] = {}
         self._judges: dict[str, Judge] = {}
 
@@ -220,8 +223,8 @@ class Reviewer:
         return []
 
     def finish(self) -> list[Finding]:
-        """The cells that the oracle never answered: one witness is no verdict."""
-        judgement = Judgement("not_run", note="the run ended before the oracle answered")
+        """The cells of which a witness never answered."""
+        judgement = Judgement("not_run", note="the run ended before each witness answered")
         waiting = list(chain.from_iterable(self._waiting.values()))
         self._waiting.clear()
         unanswered = [self._found(event, judgement, None) for event in waiting]
@@ -246,22 +249,32 @@ class Reviewer:
         """The answers that can be judged now that this one is there."""
         cell = event.cell
         case = self._cases.get(cell.case)
-        if case is None or lower(case, cell.mode).hash != event.program:
+        if case is None or program_hash(case, cell.mode) != event.program:
             self.findings.stale.append(cell)
             return []
-        if cell.target == ORACLE_LABEL:
-            if self._others:
+        waiting = self._waiting.pop(cell.case, [])
+        if cell.mode == DERIVATIVE:
+            self._derived[cell.case, cell.target] = event.answer
+        else:
+            waiting.append(event)
+            if cell.target == ORACLE_LABEL and self._others:
                 self._oracle[cell.case] = event.answer
-            return [event, *self._waiting.pop(cell.case, [])]
-        if cell.case in self._oracle:
-            return [event]
-        self._waiting.setdefault(cell.case, []).append(event)
-        return []
+        ready = [one for one in waiting if self._is_ready(one.cell, case)]
+        if left := [one for one in waiting if one not in ready]:
+            self._waiting[cell.case] = left
+        return ready
+
+    def _is_ready(self, cell: Cell, case: Case) -> bool:
+        """Whether every witness of a cell has answered."""
+        told = cell.target == ORACLE_LABEL or cell.case in self._oracle
+        return told and (not forwards_of(case) or (cell.case, cell.target) in self._derived)
 
     def _judged(self, event: Answered) -> Finding:
         cell, case = event.cell, self._cases[event.cell.case]
         oracle = None if cell.target == ORACLE_LABEL else self._oracle[cell.case]
-        evidence = Evidence(case, cell.mode, event.answer, oracle, lower(case, cell.mode))
+        derived = self._derived.get((cell.case, cell.target))
+        program = lower(case, cell.mode)
+        evidence = Evidence(case, cell.mode, event.answer, oracle, program, derived)
         judge = self._judges.setdefault(cell.target, Judge())
         name, version = target_name(cell.target), self.findings.version(cell.target)
         covering = []

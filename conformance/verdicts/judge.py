@@ -10,16 +10,25 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from conformance.answers.answer import Answer
-from conformance.answers.compare import Declared, compare, told_by
+from conformance.answers.answer import Answer, Derivative
+from conformance.answers.compare import Declared, Facts, compare, told_by
 from conformance.answers.literals import LiteralError
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.tolerances import Bounds, bounds_for
-from conformance.corpus.language.case import MODES, Case, ExpectedOracle
+from conformance.corpus.language.case import (
+    MODES,
+    Case,
+    Expectation,
+    ExpectedDerivative,
+    ExpectedOracle,
+    ExpectedStructure,
+    ExpectedSurvey,
+)
+from conformance.corpus.language.derivative import forwards_of, resolved
 from conformance.corpus.language.literals import COMPLEXES, FLOATS, INTEGERS
 from conformance.corpus.language.lowering import Lowered
 from conformance.text import clean
@@ -62,7 +71,8 @@ class Evidence:
 
     `answer` is what the target gave when it ran `program` in `mode`, and `oracle` what the
     reference gave: None where the target is the reference. Where the oracle does not support the
-    program, the declaration judges alone.
+    program, the declaration judges alone. `derived` are the derivatives of the target's forward,
+    where the case expects some.
     """
 
     case: Case
@@ -70,6 +80,7 @@ class Evidence:
     answer: Answer
     oracle: Answer | None
     program: Lowered
+    derived: Answer | None = None
 
     @property
     def bounds(self) -> Bounds:
@@ -83,12 +94,20 @@ class Evidence:
         Without an oracle the target is the oracle, which gives literals their dtype itself.
         """
         case, program = self.case, self.program
-        expectations = case.expectations_in(self.mode)
+        forwards = forwards_of(case)
+        expectations = {
+            name: resolved(due, forwards[name].sources) if name in forwards else due
+            for name, due in case.expectations_in(self.mode).items()
+        }
+        declared = Declared(expectations, program, warns=case.warns)
+        if self.derived is not None:
+            lost = Derivative(fault=f"{self.derived.outcome}: {clean(self.derived.detail)}")
+            found = {name: self.derived.derivatives.get(name, lost) for name in forwards}
+            declared = replace(declared, derivatives=found)
         if self.oracle is None:
-            return Declared(expectations, program, warns=case.warns)
-        seconded = expectations.keys() - self.overridden
-        told = told_by(self.oracle, program)
-        return Declared(expectations, program, told, seconded, dtypes_named(case), case.warns)
+            return declared
+        told, seconded = told_by(self.oracle, program), expectations.keys() - self.overridden
+        return replace(declared, oracle=told, seconded=seconded, dtypes=dtypes_named(case))
 
     @property
     def overridden(self) -> set[str]:
@@ -111,10 +130,21 @@ def judge(evidence: Evidence) -> Judgement:
         return Judgement(verdict, note=clean(answer.detail))
     if case.is_survey_in(evidence.mode):
         return Judgement("surveyed")
+    if forwards_of(case) and (lost := _underived(evidence.derived)):
+        return lost
     try:
         return _contradiction(evidence) or _compared(evidence)
     except LiteralError as fault:
         return Judgement("bad_case", note=f"the expectation is at fault: {fault}")
+
+
+def _underived(derived: Answer | None) -> Judgement | None:
+    """Where a derivative is due that nobody asked for, or that the adapter lost."""
+    if derived is None or derived.outcome == "not_run":
+        return Judgement("not_run", note="the target was not asked for its derivatives")
+    if derived.outcome == "adapter_error":
+        return Judgement("error", note=f"its derivatives: {clean(derived.detail)}")
+    return None
 
 
 def _contradiction(evidence: Evidence) -> Judgement | None:
@@ -126,7 +156,7 @@ def _contradiction(evidence: Evidence) -> Judgement | None:
         how = f"{oracle.outcome} {clean(oracle.detail)}".strip()
         return Judgement("bad_case", note=f"the oracle did not answer: {how}")
     expectations = {
-        name: expected
+        name: _without_derivatives(expected)
         for name, expected in evidence.case.expect.items()
         if name not in evidence.overridden and not isinstance(expected, ExpectedOracle)
     }
@@ -139,6 +169,13 @@ def _contradiction(evidence: Evidence) -> Judgement | None:
     return Judgement("bad_case", tuple(facts.mismatches), facts.compared, note)
 
 
+def _without_derivatives(expected: Expectation) -> Expectation:
+    """An expectation of which the oracle is not asked for the derivatives: it is no target here."""
+    if isinstance(expected, ExpectedStructure):
+        return replace(expected, items=tuple(map(_without_derivatives, expected.items)))
+    return ExpectedSurvey() if isinstance(expected, ExpectedDerivative) else expected
+
+
 def _compared(evidence: Evidence) -> Judgement:
     """Pass or fail, but never a pass of nothing."""
     oracle = evidence.oracle
@@ -148,11 +185,28 @@ def _compared(evidence: Evidence) -> Judgement:
     if oracle is not None and oracle.outcome != "answered" and not facts.unspoken:
         facts.notes.append(f"the oracle has no answer: {oracle.outcome}")
     note = "; ".join(facts.notes)
-    if not facts.compared or (facts.unspoken and oracle is not None):
+    lacks = oracle is not None and oracle.outcome == "unsupported" and facts.derived
+    if not facts.compared or (facts.unspoken and oracle is not None and not lacks):
         return Judgement("bad_case", note=note or "the case declares nothing to compare")
     verdict: Verdict = "fail" if facts.mismatches else "pass"
-    witnesses = ("declared", "oracle") if facts.seconded else ("declared",)
-    return Judgement(verdict, tuple(facts.mismatches), facts.compared, note, witnesses)
+    return Judgement(verdict, tuple(facts.mismatches), facts.compared, note, _by(evidence, facts))
+
+
+def _by(evidence: Evidence, facts: Facts) -> tuple[str, ...]:
+    """The witnesses that an answer was held against."""
+    told = {
+        "declared": any(map(_is_declared, evidence.case.expectations_in(evidence.mode).values())),
+        "derivative": facts.derived,
+        "oracle": facts.seconded,
+    }
+    return tuple(witness for witness, speaks in told.items() if speaks)
+
+
+def _is_declared(expected: Expectation) -> bool:
+    """Whether the case itself says what is due, of the whole or of a part."""
+    if isinstance(expected, ExpectedStructure):
+        return any(map(_is_declared, expected.items)) or not expected.items
+    return not isinstance(expected, ExpectedOracle | ExpectedDerivative | ExpectedSurvey)
 
 
 class Judge:
@@ -184,6 +238,7 @@ def _settles(other: Evidence, judgement: Judgement, evidence: Evidence) -> bool:
     answer, before = evidence.answer, other.answer
     return (
         evidence.oracle is other.oracle
+        and evidence.derived is other.derived
         and (k == others or (judgement.verdict == "pass" and k > others))
         and answer.outcome == before.outcome == "answered"
         and answer.error is before.error is None

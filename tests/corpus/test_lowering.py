@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case, Input
 from conformance.corpus.language.literals import drawn
-from conformance.corpus.language.lowering import _construction, lower
+from conformance.corpus.language.lowering import construction, lower
 from conformance.corpus.language.program import names_of_scope
 from tests.cases import one_case
 
@@ -238,7 +238,7 @@ floats = st.floats(width=32)
 )
 def test_a_written_input_is_the_same_number(given: tuple[object, str]) -> None:
     value, dtype = given
-    line = _construction(Input("x", "constant", value, dtype))  # type: ignore[arg-type]
+    line = construction(Input("x", "constant", value, dtype))  # type: ignore[arg-type]
     namespace: dict[str, object] = {"tf": _Recorder}
     exec(line, namespace)
     written = namespace["x"]

@@ -11,6 +11,8 @@ Nested: TypeAlias = "Scalar | tuple[Nested, ...]"
 """A number, or nested tuples of numbers: what a YAML literal of a tensor says."""
 
 MODES = ("eager", "graph", "xla", "call")
+DERIVATIVE = "derivative"
+"""Stands for a mode where a target is asked for the derivatives of its forward, once a case."""
 INHERITED_MODE = {"xla": "graph", "call": "eager"}
 """Where a mode takes the expectations that it does not declare itself."""
 
@@ -131,6 +133,19 @@ class ExpectedOracle:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedDerivative:
+    """The derivative of the target's own forward, weighed by the upstream gradient.
+
+    A case says no more; where it is compared, it is by an input `source` of this `dtype`, and of
+    first or second `order`.
+    """
+
+    source: str = ""
+    dtype: str = ""
+    order: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectedSurvey:
     """Anything, recorded and never judged: for points where no convention is right."""
 
@@ -138,7 +153,7 @@ class ExpectedSurvey:
 Expectation: TypeAlias = (
     "ExpectedTensor | ExpectedNone | ExpectedStructure | ExpectedSlices | ExpectedError"
     " | ExpectedRaised | ExpectedSeen | ExpectedCalls | ExpectedWatched | ExpectedAnyOf"
-    " | ExpectedOracle | ExpectedSurvey"
+    " | ExpectedOracle | ExpectedDerivative | ExpectedSurvey"
 )
 
 

@@ -10,6 +10,7 @@ from conformance.corpus.language.case import (
     Expectation,
     ExpectedAnyOf,
     ExpectedCalls,
+    ExpectedDerivative,
     ExpectedError,
     ExpectedNone,
     ExpectedOracle,
@@ -40,7 +41,11 @@ from conformance.text import suggest
 
 Inputs: TypeAlias = Mapping[str, Input]
 Form: TypeAlias = "tuple[tuple[str, ...], Callable[[_Reader, Node, Node], Expectation]]"
-WORDS: dict[str, Expectation] = {"oracle": ExpectedOracle(), "survey": ExpectedSurvey()}
+WORDS: dict[str, Expectation] = {
+    "oracle": ExpectedOracle(),
+    "derivative": ExpectedDerivative(),
+    "survey": ExpectedSurvey(),
+}
 """The expectations that are a word; they say nothing of the value itself."""
 WITHIN = ("exact", "element")
 MAX_WITHIN = 1e-3

@@ -59,7 +59,7 @@ def evaluate_formula(node: Node, inputs: Mapping[str, Input]) -> Nested:
     try:
         tree = _parsed(text)
         used = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
-        values = {name: _rounded(i.value, i.dtype) for name, i in inputs.items() if name in used}
+        values = {name: rounded(i.value, i.dtype) for name, i in inputs.items() if name in used}
         if len({shape_of(value) for value in values.values()} - {()}) > 1:
             raise FormulaError("inputs of different shapes")
         node.spend(_cost(tree, values))
@@ -85,10 +85,10 @@ def _cost(tree: ast.Expression, values: Mapping[str, Nested]) -> int:
     return elements * sum(1 for _ in ast.walk(tree))
 
 
-def _rounded(value: Nested, dtype: str) -> Nested:
+def rounded(value: Nested, dtype: str) -> Nested:
     """The value as float64, after rounding to its own dtype."""
     if isinstance(value, tuple):
-        return tuple(_rounded(item, dtype) for item in value)
+        return tuple(rounded(item, dtype) for item in value)
     if dtype not in (*FLOATS, *INTEGERS) or not isinstance(value, int | float):
         raise FormulaError(f"an input of dtype {dtype} is no real number")
     code = {"float32": "<f", "float16": "<e"}.get(dtype)

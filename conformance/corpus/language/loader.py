@@ -15,7 +15,14 @@ from conformance.corpus.language.case import (
     ExpectedCalls,
     ExpectedError,
     ExpectedOracle,
+    ExpectedSurvey,
     Input,
+)
+from conformance.corpus.language.derivative import (
+    NoDerivative,
+    forward_of,
+    has_derivative,
+    resolved,
 )
 from conformance.corpus.language.document import (
     Node,
@@ -32,6 +39,7 @@ from conformance.corpus.language.templates import expand
 from conformance.corpus.language.vocabulary import (
     BUILTINS,
     CHANGES_THE_PROCESS,
+    CONVENTIONS,
     PROBES,
     RESERVED,
     ROOTS,
@@ -262,6 +270,8 @@ def _check_case(case: Case, node: Node, setup: Program | None, run: Program | No
                 if run is not None:
                     _check_observed(name, expectation, where, setup, run)
                 _check_modes(name, expectation, where, case.expect.get(name) if mode else None)
+                if run is not None and has_derivative(expectation):
+                    _check_derivative(case, name, expectation, where)
     if run is not None:
         _check_everything_is_read(case, given, setup, run)
         if not case.isolated:
@@ -295,6 +305,26 @@ def _check_observed(
         if isinstance(option, ExpectedError) and option.at not in (None, *own):
             at = str(option.at)
             node.fault_of_name(f"at: the program has no step '{shortened(at)}'{suggest(at, steps)}")
+
+
+def _check_derivative(case: Case, name: str, expectation: Expectation, node: Node) -> None:
+    """A derivative exists, of a value of which the case says what it is.
+
+    Without that a target which is consistently wrong would conform.
+    """
+    try:
+        forward = forward_of(case, name)
+        resolved(expectation, forward.sources)
+    except NoDerivative as error:
+        node.fault_of_name(f"derivative: {error}")
+        return
+    silent = (None, ExpectedSurvey())
+    for target in sorted(one for one in forward.targets if case.expect.get(one) in silent):
+        node.fault_of_name(f"derivative: the case does not say what {target} is: expect it too")
+    for tag in sorted({*case.tags} & {*CONVENTIONS}):
+        node.fault_of_name(f"derivative: there is none at a {tag}: declare the value")
+    if "eager" in case.not_applicable:
+        node.fault_of_name("derivative: the forward is asked eagerly, which is not applicable")
 
 
 def _check_modes(

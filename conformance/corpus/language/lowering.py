@@ -117,16 +117,16 @@ def _lower(case: Case, call: bool) -> Lowered:
         program = call_program(case.run, tensors, case.observed, sorted(guarded))
         run, obstacle = program.text, program.obstacle
     tree, setup = tree_of(run), tree_of(case.setup)
-    parameters = _parameters(case, tree)
+    parameters = parameters_of(case, tree)
     counted = {name for name in case.observed if _expects(case, name, ExpectedCalls)}
-    head = [_construction(item) for item in case.inputs]
+    head = [construction(item) for item in case.inputs]
     head += [f"calls = {dict.fromkeys(sorted(counted), 0)}"] if counted else []
     head += _edited(case.setup, setup, counted, set()) if setup.body else []
     body = _edited(run, tree, counted, guarded)
     observed = ", ".join(f"{name!r}: {_observation(name, counted)}" for name in case.observed)
     function = [
         f"def case({', '.join(parameters)}):",
-        *_indented([*body, f"return {{{observed}}}"]),
+        *indented([*body, f"return {{{observed}}}"]),
     ]
     source = "\n".join([*head, "", "", *function] if head else function) + "\n"
     return Lowered(source, case.run, parameters, case.observed, obstacle)
@@ -140,7 +140,7 @@ def _observation(name: str, counted: set[str]) -> str:
     return f"calls[{name!r}]" if name in counted else name
 
 
-def _parameters(case: Case, tree: ast.Module) -> tuple[str, ...]:
+def parameters_of(case: Case, tree: ast.Module) -> tuple[str, ...]:
     """Constants that the program reads, and inputs that it binds anew.
 
     Everything else (variables, modules) is closed over; a string that nothing reads would make
@@ -170,7 +170,7 @@ def _edited(text: str, tree: ast.Module, counted: set[str], guarded: set[str]) -
         if blocks_of(statement) or not guarded & set(bound_by(statement)):
             continue
         first, last = first_line(statement) - 1, statement.end_lineno or 1
-        inside = _indented([line for place in placed[first:last] for line in place])
+        inside = indented([line for place in placed[first:last] for line in place])
         placed[first:last] = [[*_guard(statement, _margin(lines[first]), inside)]] + [
             [] for _ in range(last - first - 1)
         ]
@@ -183,7 +183,8 @@ def _guard(statement: ast.stmt, margin: str, inside: list[str]) -> list[str]:
     return [f"{margin}try:", *inside, f"{margin}except Exception as raised:", f"{margin}    {kept}"]
 
 
-def _indented(lines: list[str]) -> list[str]:
+def indented(lines: list[str]) -> list[str]:
+    """The lines of a function's body."""
     return [f"    {line}" if line.strip() else "" for line in lines]
 
 
@@ -191,9 +192,9 @@ def _margin(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" "))]
 
 
-def _construction(item: Input) -> str:
-    """The line that makes an input: `x = tf.constant([1.0, 3.0])`."""
-    value = _written(item.value)
+def construction(item: Input, wrapped: str = "{}") -> str:
+    """The line that makes an input: `x = tf.constant([1.0, 3.0])`, its value `wrapped`."""
+    value = wrapped.format(_written(item.value))
     dtype = "" if item.dtype in ("float32", "string") else f", dtype=tf.{item.dtype}"
     if item.kind == "constant":
         return f"{item.name} = tf.constant({value}{dtype})"

@@ -79,8 +79,10 @@ PLUMBING = (
 )
 """Calls that compute nothing: they do not count as operations of a program."""
 
+CONVENTIONS = ("kink", "tie", "pole", "convention")
+"""The tags of cases whose answer is agreed upon, not computed: mathematics has none there."""
 TAGS = (
-    *("doc-claim", "kink", "tie", "pole", "convention", "lifetime", "slow"),
+    *("doc-claim", *CONVENTIONS, "lifetime", "slow"),
     *("scalar", "structure", "dtype", "complex", "sparse", "ragged"),
 )
 """What a case may be tagged with; what its program shows (persistent, nested) is derived."""

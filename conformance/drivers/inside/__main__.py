@@ -6,6 +6,7 @@ JSON lines come in and go out on a socket of its own (frameworks print on stdout
     {"module": "tensorflow", "attribute": "", "path": [], "readable": []}
     {"cell": 7, "name": "...", "source": "...", "parameters": ["x"], "convert": false,
      "mode": "eager", "observe": ["g"], "isolated": false}
+    {"cell": 8, "name": "...", "derivatives": {"g": ...}, "isolated": false}
 
 The first names the target, and what it may read beside its interpreter. An isolated cell is
 answered by a fork of the worker where that is safe;
@@ -44,11 +45,12 @@ def serve(requests, wanted: dict, held: list) -> None:
     """Import the target, and answer one request after another."""
     # Only now: importing NumPy starts threads, which a fork would lose.
     from inside import loading
+    from inside.derivative import derivatives
     from inside.execution import run_cell
 
     def answer(request):
         process = os.getpid()
-        reply = run_cell(target, request)
+        reply = (derivatives if "derivatives" in request else run_cell)(target, request)
         if os.getpid() != process:
             leave()  # a target's own fork came back here
         send(requests.fileno(), reply)

@@ -18,6 +18,7 @@ from conformance.asking.events import Answered, TargetFailed
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.literals import WIRE
 from conformance.corpus.language.lowering import Lowered, lower
+from conformance.corpus.language.vocabulary import CONVENTIONS
 from conformance.targets.specification import Target
 
 DOUBLE = Target("numeric", "conformance.suite.numeric.inside.target", ("eager",), attribute="tf")
@@ -26,8 +27,6 @@ PREFIX = "numeric: "
 """What marks the warnings in which it says what it found."""
 TIMEOUT = 60.0
 
-CONVENTIONS = ("kink", "tie", "pole", "convention")
-"""The tags of cases whose answer is agreed upon, not computed: mathematics has none there."""
 LEAST_SHARE = 0.97
 """The share of the corpus's smooth cases that must be checked: it must not shrink in silence."""
 FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")

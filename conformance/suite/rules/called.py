@@ -12,7 +12,7 @@ from conformance.answers.answer import Answer
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, Cell
 from conformance.corpus.catalogue import FOLDER
-from conformance.corpus.language.case import Case
+from conformance.corpus.language.case import DERIVATIVE, Case
 from conformance.corpus.language.document import read_document
 from conformance.targets.specification import Target
 from conformance.verdicts.departures import Departures
@@ -44,13 +44,15 @@ class Call:
 class Called:
     """What the unbroken registry showed; `calls` are those of each rule, by case.
 
-    `findings` judge the answers as in any run, and `oracle` are the reference's, by case.
+    `findings` judge the answers as in any run; `oracle` are the reference's, by case, and `derived`
+    the derivatives of TensorFlow's forward, in which a broken rule has no part.
     """
 
     findings: Findings
     registered: set[str] = field(default_factory=set)
     calls: dict[str, dict[str, list[Call]]] = field(default_factory=dict)
     oracle: dict[str, Answer] = field(default_factory=dict)
+    derived: dict[str, Answer] = field(default_factory=dict)
 
     def calls_of(self, rule: str) -> list[Call]:
         """Every call of a rule."""
@@ -96,10 +98,13 @@ def call_rules(cases: Sequence[Case], departures: Sequence[Departures], workers:
     modes = {case.id: mode_of(case) for case in cases}
 
     def wanted(cell: Cell) -> bool:
-        return cell.target == ORACLE_LABEL or cell.mode == modes[cell.case]
+        return cell.target == ORACLE_LABEL or cell.mode in (modes[cell.case], DERIVATIVE)
 
     for event in ask(cases, [ORACLE, TARGET], wanted=wanted, workers=workers):
-        if isinstance(event, Answered) and event.cell.target == ORACLE_LABEL:
+        if isinstance(event, Answered) and event.cell.mode == DERIVATIVE:
+            if event.cell.target != ORACLE_LABEL:
+                called.derived[event.cell.case] = event.answer
+        elif isinstance(event, Answered) and event.cell.target == ORACLE_LABEL:
             called.oracle[event.cell.case] = event.answer
         elif isinstance(event, Answered):
             _add(called, event)

@@ -198,7 +198,8 @@ class RuleMutationRun:
             mode, oracle = mode_of(case), self._called.oracle.get(case.id)
             answer = worker.ask(BrokenJob(case, mode, mutant)).answer
             tally.differs |= any(facts.get("differs") for facts in facts_of(answer))
-            evidence = Evidence(case, mode, without_facts(answer), oracle, lower(case, mode))
+            program, derived = lower(case, mode), self._called.derived.get(case.id)
+            evidence = Evidence(case, mode, without_facts(answer), oracle, program, derived)
             tally.count(case.id, judge(evidence))
             if tally.kills or tally.fault:
                 break
