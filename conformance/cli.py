@@ -22,7 +22,7 @@ COMMANDS = {
     "report": ("records", "show a run record as text, Markdown, JSON or JUnit"),
     "diff": ("records", "compare two run records, answer by answer"),
     "bisect": ("bisect", "find the version since which an answer is another one"),
-    "coverage": ("listing", "show which lines of the contract have a case"),
+    "coverage": ("listing", "show which claims of the contract are covered"),
     "targets": ("listing", "list what can be asked"),
     "mutants": ("mutants", "prove that the corpus catches wrong implementations"),
 }

@@ -161,6 +161,7 @@ TOP: dict[str, Any] = {
     "SparseTensor": composite.SparseTensor,
     "Tensor": Tensor,
     "TensorArray": TensorArray,
+    "TensorSpec": ignore,
     "UnconnectedGradients": UnconnectedGradients,
     "Variable": Variable,
     "convert_to_tensor": _named(convert_to_tensor),

@@ -1,11 +1,11 @@
-"""Print what there is: cases, targets, and which lines of the contract have a case."""
+"""Print what there is: cases, targets, and which claims of the contract are covered."""
 
 from __future__ import annotations
 
 import argparse
 from importlib import metadata
 
-from conformance.closing import UsageError
+from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.commands.options import add_selection, selection_of
 from conformance.corpus.index import summaries
 from conformance.corpus.selection import select
@@ -82,16 +82,18 @@ def _installed(name: str) -> str:
 
 def coverage_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf coverage`."""
-    parser.add_argument("--missing", action="store_true", help="print the lines without a case")
-    parser.add_argument("--cases", action="store_true", help="print the cases of each line")
+    parser.add_argument("--missing", action="store_true", help="print what is not covered, and why")
+    parser.add_argument("--cases", action="store_true", help="print the cases of each claim")
     rules = "the registered gradients of TensorFlow that the cases call"
     parser.add_argument("--rules", action="store_true", help=rules)
     add_selection(parser)
 
 
 def run_coverage(arguments: argparse.Namespace) -> int:
-    """Show which lines of the contract have a case, part by part, from what the cases cite.
+    """Show which claims of the contract are covered: a case cites each, and a mutant breaks it.
 
+    What no case can state, or no mutant can break, is excused in docs/not_cases.yaml; anything
+    else falls short. Whether the mutants fail the cases, `gradconf mutants` asks.
     With --rules it asks TensorFlow the cases, and shows which registered gradients they call.
     """
     if arguments.rules:
@@ -102,25 +104,32 @@ def run_coverage(arguments: argparse.Namespace) -> int:
         raise UsageError("coverage takes -k, --area, --tag and --corpus with --rules alone")
     from conformance.corpus.cases import load_corpus
     from conformance.corpus.contract import PARTS, coverage
+    from conformance.suite.mutation import breakers, load_mutants
 
-    found = coverage(load_corpus())
-    if found.unknown:
-        lines = (
-            f"{case.place}.source: the contract has no line '{source}' (docs/contract.md)"
-            for case, source in found.unknown
+    found = coverage(load_corpus(), breakers(load_mutants()))
+    wrong = [
+        *(f"{case.place}.source: the contract has no claim '{id}'" for case, id in found.unknown),
+        *(f"docs/not_cases.yaml: {words}: leave it out" for words in found.needless),
+    ]
+    if wrong:
+        raise UsageError("\n".join(wrong))
+    lacking = [claim for claim in found.claims if found.lacks(claim)]
+    for part in PARTS:
+        claims = [claim for claim in found.claims if claim.part == part]
+        excused = [claim for claim in claims if found.excuse(claim)]
+        without = [claim for claim in claims if claim in lacking]
+        covered = len(claims) - len(excused) - len(without)
+        counts = f"{covered:4} of {len(claims):4} claims ({covered / len(claims):.0%})"
+        print(
+            f"{part:22}{counts}, {len(excused)} excused"
+            + f", {len(without)} lacking" * bool(without)
         )
-        raise UsageError("\n".join(lines))
-    for part in PARTS.values():
-        covered, excused, missing = found.of_part(part)
-        total = len(covered) + len(excused) + len(missing)
-        counts = f"{len(covered):4} of {total:4} lines ({len(covered) / total:.0%})"
-        print(f"{part:22}{counts}" + (f", {len(excused)} cannot be a case" if excused else ""))
-        if arguments.cases:
-            for line in covered:
-                print(f"    {line.id}: {', '.join(found.cited[line.id])}")
-        if arguments.missing:
-            for line in missing:
-                print(f"    {line.id}: {line.text[:100]}")
-            for line in excused:
-                print(f"    {line.id} is no case: {found.excused[line.id]}")
-    return 0
+        for claim in claims if arguments.cases else ():
+            print(f"    {claim.id}: {', '.join(found.cited.get(claim.id, ()))}")
+        for claim in (*without, *excused) if arguments.missing else ():
+            lack = found.lacks(claim)
+            reason = f"lacks {lack}: {claim.text[:90]}" if lack else found.excuse(claim)
+            print(f"    {claim.id}: {reason}")
+    word: Word = "falls_short" if lacking else "conforms"
+    print(word)
+    return EXIT_CODES[word]

@@ -14,10 +14,18 @@ from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.commands import options
 from conformance.commands.rules import run_rule_mutants
 from conformance.corpus.cases import load_corpus
+from conformance.corpus.contract import contract_claims, read_excuses
 from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.selection import select
 from conformance.suite.mutation import Mutant, control, load_mutants, make
-from conformance.suite.mutation_run import MutationRun, Tally, failed_by, null_targets
+from conformance.suite.mutation_run import (
+    MutationRun,
+    Tally,
+    failed_by,
+    narrow,
+    null_targets,
+    shown,
+)
 from conformance.text import suggest
 
 
@@ -36,8 +44,9 @@ def run_mutants(arguments: argparse.Namespace) -> int:
     """Prove that the corpus bites: run it on the oracle with one mistake each, and on null targets.
 
     The untouched control runs first and must conform. A mutant that no case catches falls short,
-    and in the whole corpus a case that no mutant fails; null targets and mutants that fail a fifth
-    of the cells do not count there.
+    and in the whole corpus a case that no mutant fails, a claim of the contract that no mutant
+    shows, and a mutant that fails no case which cites what it breaks; null targets and mutants
+    that fail a fifth of the cells show nothing.
     `gradconf mutants tensorflow [RULE[:MISTAKE]]` breaks TensorFlow's registered gradients instead.
     """
     if arguments.mutants[:1] == ["tensorflow"]:
@@ -76,6 +85,19 @@ class _Found:
     nulls: list[Tally] = field(default_factory=list)
     failed_by: dict[str, list[str]] = field(default_factory=dict)
     """The mutants that fail each case, where all of the corpus was asked of all of them."""
+    shown: dict[str, dict[str, str]] = field(default_factory=dict)
+    """For each mutant what it breaks, and a case that shows it."""
+    claims: dict[str, list[str]] = field(default_factory=dict)
+    """The mutants that show each claim, those excused from it left out."""
+
+    @property
+    def unshown(self) -> list[str]:
+        """What is broken by a mutant's own word, and no case shows it; and claims without any."""
+        words = [(name, source) for name, of in self.shown.items() for source in of]
+        return [
+            *(f"{name} breaks {source}" for name, source in words if not self.shown[name][source]),
+            *(claim for claim, mutants in self.claims.items() if not mutants),
+        ]
 
     @property
     def unfailed(self) -> list[str]:
@@ -99,7 +121,7 @@ class _Found:
             return "nothing_ran"
         if not self.proved or any(tally.fault for tally in [*self.tallies, *self.nulls]):
             return "untrustworthy"
-        bites = self.caught == len(self.tallies) and not self.unfailed
+        bites = self.caught == len(self.tallies) and not self.unfailed and not self.unshown
         return "conforms" if bites else "falls_short"
 
 
@@ -134,10 +156,36 @@ def _lines(
     if options.selection_of(arguments, ()).everything:
         judged = [case for case in cases if not all(map(case.is_survey_in, MODES))]
         found.failed_by = failed_by(judged, found.tallies)
+        yield from _failed(found)
+        breaks = {mutant.name: mutant.breaks for mutant in found.mutants}
+        found.shown = shown(cases, breaks, found.tallies)
+        found.claims = _claims(found)
         yield from _shown(found)
 
 
+def _claims(found: _Found) -> dict[str, list[str]]:
+    """The mutants that show each claim that is not excused."""
+    excuses = read_excuses()
+    counting = [tally.name for tally in narrow(found.tallies)]
+    return {
+        claim.id: [name for name in counting if found.shown[name].get(claim.id)]
+        for claim in contract_claims()
+        if claim.id not in (*excuses.no_case, *excuses.no_mutant)
+    }
+
+
 def _shown(found: _Found) -> Iterator[str]:
+    """Each claim with what shows it, what nothing shows last."""
+    yield "\nwhat shows each claim:"
+    for claim, mutants in found.claims.items():
+        if mutants:
+            yield f"  {claim}: {mutants[0]} fails {found.shown[mutants[0]][claim]}"
+    yield from (f"NOTHING SHOWS {what}" for what in found.unshown)
+    count = sum(map(bool, found.claims.values()))
+    yield f"shown by a mutant: {count} of {len(found.claims)} claims"
+
+
+def _failed(found: _Found) -> Iterator[str]:
     """Each case with the mutants that fail it, those that none fails last."""
     yield "\nwhat fails each case:"
     for case_id, mutants in found.failed_by.items():
@@ -170,6 +218,7 @@ def _document(found: _Found) -> dict[str, object]:
     mutants = {
         mutant.name: {
             "mistake": mutant.mistake,
+            "breaks": found.shown.get(mutant.name, {}),
             "catalogue": mutant.catalogue,
             "family": mutant.family,
             "caught": tally.caught,
@@ -184,6 +233,7 @@ def _document(found: _Found) -> dict[str, object]:
         "caught": found.caught,
         "mutants": mutants,
         "cases": found.failed_by,
+        "claims": found.claims,
         "nulls": {null.name: _counts(null) for null in found.nulls},
     }
 

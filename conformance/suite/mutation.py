@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from conformance.corpus.contract import is_unknown
 from conformance.corpus.language.document import CaseFileError, Fault, Node, read_all, read_document
+from conformance.corpus.language.loader import read_source
 from conformance.targets.specification import Target
 from conformance.text import suggest
 
 FOLDER = Path(__file__).parent / "mutants"
 ORACLE = "reference_impl"
+KEYS = ("catalogue", "mistake", "breaks", "mode", "edits")
+MODES = ("eager", "graph", "call")
 FAMILIES = (
     (14, "accumulation"),
     (22, "output gradients"),
@@ -43,13 +47,19 @@ class Edit:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A mistake, the edits that make it, and its number in the catalogue (0: not in it)."""
+    """A mistake, what it breaks, the edits that make it, and its number in the catalogue (0: none).
+
+    `breaks` are sources as cases cite them: claims of the contract, or what else says that it is a
+    mistake. In the mode `graph` the oracle is asked what a graph answers, and gives eager answers.
+    """
 
     name: str
     mistake: str
+    breaks: tuple[str, ...]
     edits: tuple[Edit, ...]
     node: Node
     catalogue: int = 0
+    mode: str = "eager"
 
     @property
     def family(self) -> str:
@@ -68,14 +78,49 @@ def load_mutants(folder: Path = FOLDER) -> list[Mutant]:
     return read_all(sorted(folder.glob("*.yaml")), _mutant)
 
 
+def breakers(mutants: Iterable[Mutant]) -> dict[str, tuple[str, ...]]:
+    """By what is broken, the names of the mutants that break it."""
+    found: dict[str, tuple[str, ...]] = {}
+    for mutant in mutants:
+        for source in mutant.breaks:
+            found[source] = (*found.get(source, ()), mutant.name)
+    return found
+
+
 def _mutant(path: Path) -> Mutant:
     root = read_document(path, f"mutants/{path.name}")
-    root.keys(("catalogue", "mistake", "edits"), required=("mistake", "edits"))
-    edits = root.read("edits", _edits) or ()
-    catalogue = root.read("catalogue", _catalogue) or 0
-    found = Mutant(path.stem, root.read("mistake", Node.line) or "", edits, root, catalogue)
+    root.keys(KEYS, required=("mistake", "breaks", "edits"))
+    found = Mutant(
+        path.stem,
+        root.read("mistake", Node.line) or "",
+        root.read("breaks", _breaks) or (),
+        root.read("edits", _edits) or (),
+        root,
+        root.read("catalogue", _catalogue) or 0,
+        root.read("mode", _mode) or "eager",
+    )
+    if not found.edits and found.mode == "eager":
+        root.fault_of_name("expected at least one edit: this is the oracle itself")
     root.finish()
     return found
+
+
+def _breaks(node: Node) -> tuple[str, ...]:
+    """One source or a list of them. A fault: no source, or a claim that the contract has not."""
+    children = node.value if isinstance(node.value, list) else [node]
+    if not children:
+        node.fault("expected at least one source, such as contract/84")
+    sources = tuple(map(read_source, children))
+    for child, source in zip(children, sources, strict=True):
+        if is_unknown(source):
+            child.fault(f"the contract has no claim '{source}' (docs/contract.md)")
+    return sources
+
+
+def _mode(node: Node) -> str:
+    if node.value not in MODES:
+        node.fault(f"expected one of {', '.join(MODES)}")
+    return node.line()
 
 
 def _catalogue(node: Node) -> int:
@@ -87,8 +132,6 @@ def _catalogue(node: Node) -> int:
 
 
 def _edits(node: Node) -> tuple[Edit, ...]:
-    if not node.items():
-        node.fault("expected at least one edit: this is the oracle itself")
     return tuple(map(_edit, node.items()))
 
 
@@ -111,7 +154,7 @@ def make(mutant: Mutant, workshop: Path) -> Target:
     """A copy of the workshop's control with the mutant's mistake, as a target."""
     oracle = workshop / CONTROL / ORACLE
     texts = edited(mutant, oracle)
-    target = _copy(oracle, workshop / mutant.name)
+    target = replace(_copy(oracle, workshop / mutant.name), modes=(mutant.mode,))
     for file, text in texts.items():
         path = workshop / mutant.name / ORACLE / file
         path.write_text(text, encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -67,11 +67,9 @@ class MutationRun:
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = {case.id: case for case in cases}
-        self._by_mode = {
-            "eager": [case for case in cases if "eager" not in case.not_applicable],
-            "graph": [case for case in cases if "eager" in case.not_applicable],
-        }
-        """The cases by the mode that they are asked in: a graph where eager execution refuses."""
+        self._in_graphs = [case for case in cases if "eager" in case.not_applicable]
+        """The cases that every target is asked in a graph, for eager execution refuses them."""
+        self._others = [case for case in cases if "eager" not in case.not_applicable]
         self._oracle: dict[str, Answer] = {}
 
     def ask_control(self, control: Target) -> Tally:
@@ -101,9 +99,9 @@ class MutationRun:
     def _answers(self, target: Target) -> Generator[tuple[Answered, Answer | None]]:
         """What a worker answers to each case, and the derivatives that it was asked for before."""
         derived: dict[str, Answer] = {}
-        for mode, cases in self._by_mode.items():
+        for modes, cases in ((target.modes, self._others), (("graph",), self._in_graphs)):
             if cases:
-                in_mode = replace(target, modes=(mode,))
+                in_mode = replace(target, modes=modes)
                 with closing(ask(cases, [in_mode], timeout=TIMEOUT)) as events:
                     for event in events:
                         if isinstance(event, Answered) and event.cell.mode == DERIVATIVE:
@@ -117,11 +115,32 @@ class MutationRun:
         return judge(Evidence(case, mode, answered.answer, oracle, lower(case, mode), derived))
 
 
+def narrow(tallies: Sequence[Tally]) -> list[Tally]:
+    """The tallies that say something of single cases: caught, and not WIDE."""
+    return [tally for tally in tallies if tally.caught and 1 - tally.share <= WIDE]
+
+
 def failed_by(cases: Sequence[Case], tallies: Sequence[Tally]) -> dict[str, list[str]]:
     """For each case the mutants that fail it; those that are WIDE do not count."""
-    narrow = [tally for tally in tallies if tally.caught and 1 - tally.share <= WIDE]
-    kills = {tally.name: frozenset(tally.kills) for tally in narrow}
+    kills = {tally.name: frozenset(tally.kills) for tally in narrow(tallies)}
     return {case.id: [name for name in kills if case.id in kills[name]] for case in cases}
+
+
+def shown(
+    cases: Sequence[Case], breaks: Mapping[str, Sequence[str]], tallies: Sequence[Tally]
+) -> dict[str, dict[str, str]]:
+    """For each mutant what it breaks by its own word, and a case that cites that and fails.
+
+    The case is "" where no case shows that the mutant breaks what it says.
+    """
+    return {
+        tally.name: {
+            source: next((c.id for c in cases if source in c.sources and c.id in kills), "")
+            for source in breaks[tally.name]
+        }
+        for tally in tallies
+        for kills in [frozenset(tally.kills)]
+    }
 
 
 def null_targets() -> list[Target]:

@@ -7,7 +7,7 @@ from typing import Any
 from reference_impl.arrays import whole_numbers
 from reference_impl.dtypes import as_dtype
 from reference_impl.errors import InvalidArgumentError
-from reference_impl.ops.shape import stack, unstack
+from reference_impl.ops.shape import concat, stack, unstack
 from reference_impl.tensor import Tensor, convert_to_tensor
 
 
@@ -48,3 +48,7 @@ class TensorArray:
     def stack(self) -> Tensor:
         """Return all tensors, stacked."""
         return stack(self._elements)
+
+    def concat(self) -> Tensor:
+        """Return all tensors, one after the other along the first axis."""
+        return concat(self._elements, 0)

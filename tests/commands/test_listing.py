@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from conformance.cli import main
+from conformance.suite import mutation
 from tests.cases import SQUARE, make_corpus
 from tests.conftest import Program
 
@@ -56,10 +58,23 @@ def test_targets_names_what_can_be_asked(gradconf: Program) -> None:
         assert word in done.stdout
 
 
-def test_every_claim_of_the_source_documents_has_a_case(gradconf: Program) -> None:
-    done = gradconf("coverage")
+def test_coverage_counts_claims_and_says_what_is_excused(gradconf: Program) -> None:
+    done = gradconf("coverage", "--missing")
     assert done.returncode == 0, done.stderr
-    assert "28 of   28 lines (100%)" in done.stdout
+    assert "source documents        78 of   79 claims (99%), 1 excused\n" in done.stdout
+    assert "    contract/35: the type of its source" in done.stdout
+    assert done.stdout.endswith("conforms\n")
+
+
+def test_a_claim_that_no_mutant_breaks_falls_short(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mutants = [m for m in mutation.load_mutants() if "contract/71" not in m.breaks]
+    monkeypatch.setattr(mutation, "load_mutants", lambda: mutants)
+    assert main(["coverage", "--missing"]) == 1
+    said = capsys.readouterr().out
+    assert "contract/71: lacks a mutant: nested `with t:`" in said
+    assert said.endswith("falls_short\n")
 
 
 def test_the_program_says_what_it_can(gradconf: Program) -> None:

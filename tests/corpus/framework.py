@@ -77,7 +77,7 @@ BY_HAND = """
     tf.data.Dataset.from_tensor_slices tf.data.Dataset.from_tensors tf.data.Dataset.range
     tf.keras.Sequential tf.keras.Model
     tf.lookup.StaticHashTable tf.lookup.KeyValueTensorInitializer
-    tf.print tf.linalg.set_diag
+    tf.print tf.TensorSpec tf.linalg.set_diag
     tf.compat.v1.NoGradient tf.compat.v1.NotDifferentiable tf.compat.v1.RegisterGradient
     tf.compat.v1.get_default_graph tf.compat.v1.get_variable tf.compat.v1.grad_pass_through
     tf.compat.v1.gradients tf.compat.v1.no_gradient

@@ -7,6 +7,7 @@ from pathlib import Path
 SQUARE_IS_ODD = """
 catalogue: 35
 mistake: The gradient of a product forgets one factor
+breaks: contract/s1
 edits:
   - file: ops/arithmetic.py
     old: return ct * conj(y), conj(x) * ct
@@ -14,6 +15,7 @@ edits:
 """
 ANOTHER_COMMENT = """
 mistake: None at all
+breaks: contract/s1
 edits:
   - file: ops/arithmetic.py
     old: return ct * conj(y), conj(x) * ct
@@ -21,6 +23,7 @@ edits:
 """
 HANGS = """
 mistake: The walk never ends
+breaks: contract/s1
 edits:
   - file: trace.py
     old: for record in reversed(self.records)
@@ -31,6 +34,7 @@ edits:
 """
 CANNOT_BE_IMPORTED = """
 mistake: A name is misspelt
+breaks: contract/s1
 edits:
   - file: tape.py
     old: class GradientTape
@@ -52,4 +56,5 @@ def make_mutants(folder: Path, **texts: str) -> Path:
 
 def edit(file: str, old: str, new: str) -> str:
     """A mutant of one edit."""
-    return f"mistake: For a test\nedits:\n  - {{file: {file!r}, old: {old!r}, new: {new!r}}}\n"
+    edits = f"edits:\n  - {{file: {file!r}, old: {old!r}, new: {new!r}}}\n"
+    return f"mistake: For a test\nbreaks: contract/1\n{edits}"

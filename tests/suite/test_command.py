@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 import conformance.commands.mutants as command
 from conformance.cli import main
-from conformance.suite.mutation import Mutant, control, load_mutants, make
+from conformance.files import data_folder
+from conformance.suite.mutation import control, load_mutants, make
 from conformance.targets.specification import Target
 from tests.cases import make_corpus
 from tests.conftest import Program
@@ -103,7 +106,7 @@ def test_4_a_control_that_does_not_conform(
 
     def broken_control(workshop: Path) -> Target:
         control(workshop)
-        return make(Mutant("control2", "", broken.edits, broken.node), workshop)
+        return make(replace(broken, name="control2"), workshop)
 
     monkeypatch.setattr(command, "control", broken_control)
     assert run(tmp_path, monkeypatch, odd=SQUARE_IS_ODD) == 4
@@ -117,17 +120,28 @@ def test_all_mutants_are_followed_by_the_null_targets_and_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "bite.json"
-    assert run(tmp_path, monkeypatch, "--output", str(path), odd=SQUARE_IS_ODD) == 1
+    odd = SQUARE_IS_ODD.replace("contract/s1", "[contract/s1, contract/s7]")
+    assert run(tmp_path, monkeypatch, "--output", str(path), odd=odd) == 1
     said = capsys.readouterr().out
     assert "best null: none, 1 of 3 cells pass (33.3%)" in said
     assert "NOTHING FAILS basics/squares/square\n" in said  # but a mutant that fails 2 of 3
     found = json.loads(path.read_text())
+    schema = json.loads((data_folder("docs") / "schemas" / "mutants.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.validate(found)
+    assert not validator.is_valid({**found, "claims": {"84": ["odd"]}})
     assert found["word"] == "falls_short"
     assert found["cases"]["unconnected/other/other_source"] == []
+    assert "NOTHING SHOWS odd breaks contract/s7\n" in said  # no case of these cites it
+    assert "NOTHING SHOWS contract/84\n" in said
+    assert found["claims"]["contract/84"] == []
+    assert "contract/35" not in found["claims"]  # excused
     assert found["control"] == {"passed": 3, "applicable": 3}
     assert (found["caught"], list(found["mutants"])) == (1, ["odd"])
     assert found["mutants"]["odd"] == {
         "mistake": "The gradient of a product forgets one factor",
+        "breaks": {"contract/s1": "basics/squares/square", "contract/s7": ""},
         "catalogue": 35,
         "family": "rules",
         "caught": True,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.corpus.language.document import CaseFileError
-from conformance.suite.mutation import FAMILIES, control, edited, load_mutants, make
+from conformance.suite.mutation import FAMILIES, breakers, control, edited, load_mutants, make
 from tests.suite.making import SQUARE_IS_ODD, edit, make_mutants
 
 ORACLE = Path(__file__).parent.parent.parent / "reference_impl"
@@ -45,9 +45,13 @@ def test_what_would_be_caught_for_another_reason_is_refused(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("mistake: m\nedits: []\n", "at least one edit"),
-        ("mistake: m\n", "missing edits"),
+        ("mistake: m\nbreaks: contract/1\nedits: []\n", "at least one edit"),
+        ("mistake: m\n", "missing breaks, edits"),
         ("edits: []\n", "missing mistake"),
+        ("mistake: m\nbreaks: []\nedits: []\n", "at least one source"),
+        ("mistake: m\nbreaks: contract/999\nedits: []\n", "no claim 'contract/999'"),
+        ("mistake: m\nbreaks: [contract/1, line 2]\nedits: []\n", "'line 2' is no source"),
+        ("mistake: m\nmode: xla\nedits: []\n", "expected one of eager, graph, call"),
         ("mistake: m\nedits:\n  - {file: tape.py, old: x}\n", "missing new"),
         ("mistake: m\nedits:\n  - {file: tape.py, old: '', new: x}\n", "expected text"),
         ("mistake: m\nedits:\n  - {file: tape.py, old: 1, new: x}\n", "expected text"),
@@ -87,6 +91,20 @@ def test_a_mutant_differs_from_the_control_in_its_edit_alone(tmp_path: Path) -> 
     assert (mutant.catalogue, mutant.family) == (35, "rules")
 
 
+def test_what_is_broken_is_found_by_its_source(tmp_path: Path) -> None:
+    one = "mistake: m\nbreaks: [contract/1, api/cast]\nmode: graph\nedits: []\n"
+    two = "mistake: n\nbreaks: contract/1\nmode: call\nedits: []\n"
+    mutants = load_mutants(make_mutants(tmp_path, one=one, two=two))
+    assert breakers(mutants) == {"contract/1": ("one", "two"), "api/cast": ("one",)}
+
+
+def test_a_mutant_of_a_mode_is_asked_in_it(tmp_path: Path) -> None:
+    text = "mistake: m\nbreaks: contract/1\nmode: graph\nedits: []\n"
+    (mutant,) = load_mutants(make_mutants(tmp_path, example=text))
+    control(tmp_path)
+    assert make(mutant, tmp_path).modes == ("graph",)
+
+
 def test_the_control_is_the_oracle(tmp_path: Path) -> None:
     copy = Path(control(tmp_path).path[0]) / "reference_impl"
     files = {path.relative_to(ORACLE): path.read_text() for path in ORACLE.rglob("*.py")}
@@ -117,4 +135,4 @@ def test_every_family_has_mutants_and_no_two_have_the_same_mistake() -> None:
     families = {mutant.family for mutant in mutants} - {"not in the catalogue"}
     assert families == {family for _, family in FAMILIES}
     assert len({mutant.mistake for mutant in mutants}) == len(mutants)
-    assert len({mutant.edits for mutant in mutants}) == len(mutants)
+    assert len({(mutant.mode, mutant.edits) for mutant in mutants}) == len(mutants)

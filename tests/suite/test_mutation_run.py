@@ -16,6 +16,7 @@ from conformance.suite.mutation_run import (
     Tally,
     failed_by,
     null_targets,
+    shown,
 )
 from tests.cases import RUN, entry, file_of, make_corpus
 from tests.suite.making import (
@@ -117,6 +118,29 @@ def test_what_fails_each_case_leaves_out_what_fails_a_fifth_of_all(workshop: Pat
         Tally("at fault", kills=[third], passed=9, fault="it did not start"),
     ]
     assert failed_by(cases, tallies) == {first: [], second: ["narrow"], third: []}
+
+
+GRAPHS_DIFFER = file_of(
+    "In graphs.",
+    other=entry("A graph answers another thing", expect_in="{graph: {g: 7.0}}"),
+)
+
+
+def test_a_mutant_of_graphs_fails_what_graphs_answer_differently(workshop: Path) -> None:
+    text = "mistake: m\nbreaks: contract/52c\nmode: graph\nedits: []\n"
+    found = tally_of(workshop, text, basics__graphs=GRAPHS_DIFFER)
+    assert (found.kills, found.passed) == (["basics/graphs/other"], 3)
+
+
+def test_a_mutant_shows_what_it_breaks_by_a_case_that_cites_it_and_fails(workshop: Path) -> None:
+    cases = load_corpus(make_corpus(workshop))
+    source = cases[0].sources[0]
+    breaks = {"right": [source, "contract/999"], "wrong": [source]}
+    tallies = [Tally("right", kills=[cases[0].id]), Tally("wrong")]
+    assert shown(cases, breaks, tallies) == {
+        "right": {source: cases[0].id, "contract/999": ""},
+        "wrong": {source: ""},
+    }
 
 
 def test_the_null_targets_are_those_that_their_file_defines() -> None:

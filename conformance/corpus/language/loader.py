@@ -60,10 +60,10 @@ NOTHING: Mapping[str, Any] = {}
 """Shared by the many cases that say nothing of single modes."""
 TAKEN = frozenset((*ROOTS, *PROBES, *BUILTINS, *RESERVED))
 SOURCES = {
-    "contract/84": r"contract/[1-9]\d{0,3}",
-    "contract/s4": r"contract/s[1-9]\d?",
-    "contract/0b.5": r"contract/0b\.[1-9]\d?",
-    "contract/advanced/27": r"contract/advanced/[1-9]\d?",
+    "contract/84": r"contract/[1-9]\d{0,3}[a-z]?",
+    "contract/s4": r"contract/s[1-9]\d?[a-z]?",
+    "contract/0b.5": r"contract/0b\.[1-9]\d?[a-z]?",
+    "contract/advanced/27": r"contract/advanced/[1-9]\d?[a-z]?",
     "guide/autodiff#section": r"guide/autodiff(#[a-z0-9][a-z0-9_.-]*)?",
     "guide/advanced_autodiff#section": r"guide/advanced_autodiff(#[a-z0-9][a-z0-9_.-]*)?",
     "custom_gradient.py docstring, name": r"custom_gradient\.py( docstring)?(, \S.*)?",
@@ -227,10 +227,11 @@ def _sources(node: Node) -> tuple[str, ...]:
     if len(children) > MAX_SOURCES:
         node.fault(f"more than {MAX_SOURCES} sources")
         return ()
-    return tuple(_source(child) for child in children)
+    return tuple(read_source(child) for child in children)
 
 
-def _source(node: Node) -> str:
+def read_source(node: Node) -> str:
+    """One source; a fault with the nearest form for what is none."""
     text = node.line()
     if text and not _SOURCE.fullmatch(text):
         node.fault(f"'{shortened(text)}' is no source{_written_like(text)}")
