@@ -20,6 +20,7 @@ from typing import IO, Any
 from conformance.answers.text import steady_line
 from conformance.answers.wire import parse_json, texts
 from conformance.drivers import INSIDE, LIMITS, Limits
+from conformance.drivers.groups import groups
 from conformance.targets.specification import Target
 
 PROTOCOL = 1
@@ -165,6 +166,8 @@ class Session:
                         prefix="gradconf-", ignore_cleanup_errors=True
                     )
                     limits = {"folder": held.enter_context(folder), "memory": self.limits.memory}
+                    name = os.path.basename(limits["folder"])
+                    limits["groups"] = held.enter_context(groups(name, self.limits.memory))
                 self._process = subprocess.Popen(
                     [python, str(INSIDE), str(for_worker.fileno()), json.dumps(limits)],
                     pass_fds=[for_worker.fileno()],

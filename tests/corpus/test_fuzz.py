@@ -124,8 +124,13 @@ entries = st.fixed_dictionaries(
 )
 
 
+WITHOUT_A_MODE = {"title": "a", "source": "contract/1", "run": "g = x", "inputs": {"x": 3.0}}
+WITHOUT_A_MODE |= {"expect": {"g": None}, "expect_in": {"": None}}
+
+
 @UNHURRIED
 @given(nested | entries.map(lambda entry: {"introduction": "a", "cases": {"a": entry}}))
+@example({"introduction": "a", "cases": {"a": WITHOUT_A_MODE}})
 def test_any_nested_data(data: object) -> None:
     loads(yaml.safe_dump(data, allow_unicode=True))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -188,6 +189,33 @@ def test_the_memory_of_all_that_a_target_started_is_bounded(user: User, target: 
     _, (found,) = tried(user, target, CHILDREN, memory=GIGABYTE)
     assert "ended by signal SIGKILL" in found
     assert "it was killed: more than 1024 MB of memory" in found
+
+
+GROUPS = "found = open('/proc/self/cgroup').read()"
+THREADS = """
+import threading
+threading.stack_size(2**16)
+for _ in range(5000):
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+found = 'started'
+"""
+
+
+@pytest.mark.parametrize("user", ["this user", "nobody"], indirect=True)
+def test_the_number_of_processes_is_bounded(user: User, target: Path) -> None:
+    held, found = tried(user, target, THREADS, memory=2 * GIGABYTE)
+    if {"control group", "control group (processes)", "number of processes"}.isdisjoint(held):
+        pytest.skip("of root no process is refused, and no control group can be made")
+    assert found == ["'RuntimeError'"]
+
+
+def test_a_control_group_ends_with_its_worker(target: Path) -> None:
+    held, (found,) = tried(User((), sys.executable, Path.home()), target, GROUPS)
+    if "control group" not in " ".join(held):
+        pytest.skip("no control group can be made")
+    paths = re.findall(r"/gradconf-\w+", found)
+    assert paths
+    assert not [path for path in paths if list(Path("/sys/fs/cgroup").rglob(path[1:]))]
 
 
 def test_processes_of_others_are_not_seen(user: User, target: Path) -> None:

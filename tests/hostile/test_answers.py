@@ -63,13 +63,9 @@ def test_any_reply_is_an_answer_that_is_judged_and_kept(
     tmp_path: Path, number: int, mode: str, data: st.DataObject
 ) -> None:
     case, honest = cases()[number], replies()[number]
-    reply = data.draw(changed(honest))
-    if depth_of(reply) > MAX_DEPTH:
-        with pytest.raises(ValueError, match="nested deeper than 100 levels"):
-            parse_json(json.dumps(reply))
-        return
+    line = json.dumps(data.draw(changed(honest))).encode()
     with bounded():
-        check_reply(tmp_path / "run.jsonl", case, mode, parse_json(json.dumps(reply)))
+        check_reply(tmp_path / "run.jsonl", case, mode, line)
 
 
 @UNHURRIED
@@ -77,15 +73,15 @@ def test_any_reply_is_an_answer_that_is_judged_and_kept(
 def test_any_line_is_a_reply_or_none(tmp_path: Path, number: int, data: st.DataObject) -> None:
     line = data.draw(spoiled(json.dumps(replies()[number]).encode()))
     with bounded():
-        try:
-            reply = parse_json(line)
-        except ValueError:
-            return
-        check_reply(tmp_path / "run.jsonl", cases()[number], "eager", reply)
+        check_reply(tmp_path / "run.jsonl", cases()[number], "eager", line)
 
 
-def check_reply(path: Path, case: Case, mode: str, reply: Any) -> None:
-    """Judged, and kept, beside the oracle's answer and instead of it."""
+def check_reply(path: Path, case: Case, mode: str, line: bytes) -> None:
+    """No JSON within bounds; or judged, and kept, beside the oracle's answer and instead of it."""
+    try:
+        reply = parse_json(line)
+    except ValueError:
+        return
     answer = answer_of_reply(reply if isinstance(reply, dict) else {"": reply}, lower(case), mode)
     assert answer.outcome in ("answered", "adapter_error")
     if answer.outcome == "answered":
@@ -103,6 +99,13 @@ def check_reply(path: Path, case: Case, mode: str, reply: Any) -> None:
     writer.finish(complete=True, reason="", seconds=1.0)
     (kept,) = read_record(path).answers
     assert kept.answer.observations == answer.observations
+
+
+@pytest.mark.parametrize("levels", [MAX_DEPTH + 2, 100_000])
+def test_a_reply_that_is_nested_too_deeply_is_none(levels: int) -> None:
+    with pytest.raises(ValueError, match="nested deeper than 100 levels"):
+        parse_json(b"[" * levels + b"]" * levels)
+    assert depth_of(parse_json(b"[" * MAX_DEPTH + b"]" * MAX_DEPTH)) == MAX_DEPTH
 
 
 SHAPES = ([10**9, 10**9], [10**9], [2**62, 0], [0, 10**400], [2**26], [-1], [2.0], [True], [[]])

@@ -264,7 +264,7 @@ def _check_case(case: Case, node: Node, setup: Program | None, run: Program | No
     if "expect" in given:
         if not case.expect:
             given["expect"].fault("a case expects something of one name at least")
-        for mode, part in {"": given["expect"], **declared}.items():
+        for mode, part in {**declared, "": given["expect"]}.items():
             expectations = case.expect_in[mode] if mode else case.expect
             for name, expectation in expectations.items():
                 where = part.mapping()[name]

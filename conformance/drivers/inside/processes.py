@@ -45,6 +45,7 @@ def fork_worker(limits: dict, channel: int) -> list:
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     keeper = os.getpid()
     (printed, log), (ending, ended) = os.pipe(), os.pipe()
+    groups = [group for group in limits.get("groups", ()) if _moved(group[1])]
     worker = os.fork()
     if worker == 0:
         os.close(printed)
@@ -58,13 +59,24 @@ def fork_worker(limits: dict, channel: int) -> list:
         os.close(log)
         os.close(ended)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-        return apart
+        return apart + [called for called, _, _ in groups]
+    for _, _, own in groups:
+        _moved(own)
+    events = [
+        path
+        for _, group, _ in groups
+        for path in (f"{group}/memory.events", f"{group}/memory.oom_control")
+        if os.path.exists(path)
+    ]
     for descriptor in (log, ended, channel):
         os.close(descriptor)
-    status = _kept(worker, printed, limits.get("memory", sys.maxsize))
+    status = _kept(worker, printed, limits.get("memory", sys.maxsize), events)
     told = os.read(ending, 20) if apart else b""
     if limits:
         shutil.rmtree(limits["folder"], ignore_errors=True)
+    for _, group, _ in limits.get("groups", ()):
+        with contextlib.suppress(OSError):
+            os.rmdir(group)
     return end_as(int(told) if told and status != signal.SIGTERM else status)
 
 
@@ -113,7 +125,17 @@ def _prctl(option: int, value: int) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(option, value)
 
 
-def _kept(worker: int, printed: int, memory: int) -> int:
+def _moved(group: str) -> bool:
+    """Whether this process, and what it forks from now on, could go into a control group."""
+    try:
+        with open(f"{group}/cgroup.procs", "w") as processes:
+            processes.write("0")
+    except OSError:
+        return False
+    return True
+
+
+def _kept(worker: int, printed: int, memory: int, events: list) -> int:
     """The status with which the worker ended, once everything that it left is gone.
 
     A process whose children are in another namespace can have no threads: one loop does it all.
@@ -134,6 +156,7 @@ def _kept(worker: int, printed: int, memory: int) -> int:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     watched = [woken, printed]
     look = time.monotonic() + LOOK_EVERY
+    beyond = False
     while (status := _reaped(worker)) is None:
         ready = select.select(watched, [], [], LOOK_EVERY)[0]
         if woken in ready:
@@ -141,13 +164,17 @@ def _kept(worker: int, printed: int, memory: int) -> int:
         if printed in ready and not _log(printed):
             watched = [woken]  # it has closed its streams
         if time.monotonic() > look:
-            _bound_memory(worker, memory)
+            beyond = beyond or _is_beyond(worker, memory, events)
+            if beyond:
+                os.kill(worker, signal.SIGKILL)
             look = time.monotonic() + LOOK_EVERY
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _end_descendants()
     with contextlib.suppress(BlockingIOError):
         while _log(printed):
             pass
+    if beyond or _was_refused(events):
+        os.write(1, b"\nit was killed: more than %d MB of memory\n" % (memory >> 20))
     return signal.SIGTERM if asked else status
 
 
@@ -170,16 +197,24 @@ def _log(printed: int) -> bool:
     return bool(data)
 
 
-def _bound_memory(worker: int, most: int) -> None:
-    """Kill a worker that has, with all that it started, more memory than it may."""
+def _is_beyond(worker: int, most: int, events: list) -> bool:
+    """Whether a worker has, with all that it started, more memory than it may."""
+    if events:
+        return _was_refused(events)
     pages = 0
     for process in _family(worker):
         with contextlib.suppress(OSError), open(f"/proc/{process}/statm") as file:
             pages += int(file.read().split()[1])
-    if pages * resource.getpagesize() > most:
-        os.write(1, b"\nit was killed: more than %d MB of memory\n" % (most >> 20))
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(worker, signal.SIGKILL)
+    return pages * resource.getpagesize() > most
+
+
+def _was_refused(events: list) -> bool:
+    """Whether the kernel killed a process of a control group whose memory ran out."""
+    for path in events:
+        with contextlib.suppress(OSError), open(path) as file:
+            if any(line.startswith("oom_kill ") and line != "oom_kill 0\n" for line in file):
+                return True
+    return False
 
 
 def _end_descendants() -> None:
