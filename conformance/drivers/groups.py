@@ -15,6 +15,8 @@ KINDS = {
     "pids": ("control group (processes)", "/sys/fs/cgroup/pids", ("pids.max",)),
 }
 """Of each controller (version 2 has one tree for all): what it is called, where, its bounds."""
+WHOLE = (("memory.oom.group", 1), ("memory.swap.max", 0))
+"""Where it is known: all end where memory runs out, and nothing is swapped out before."""
 Group: TypeAlias = "tuple[str, str, str]"
 """What it is called, its folder, and the folder of the group that this process is in."""
 
@@ -57,8 +59,9 @@ def _is_bounded(group: str, bounds: tuple[str, ...], memory: int) -> bool:
         except OSError:
             os.rmdir(group)
             raise
-        with contextlib.suppress(OSError):  # version 2: all of them end where memory runs out
-            _write(f"{group}/memory.oom.group", 1)
+        for bound, most in (*WHOLE, ("memory.memsw.limit_in_bytes", memory)):
+            with contextlib.suppress(OSError):
+                _write(f"{group}/{bound}", most)
     except OSError:
         return False
     return True

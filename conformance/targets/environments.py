@@ -178,11 +178,11 @@ def _read(folder: Path) -> Environment | None:
             return None
         path, (major, minor, micro) = marker["interpreter"]
         interpreter = Interpreter(str(path), (int(major), int(minor), int(micro)))
-        version_key(marker["version"])
+        version = str(version_key(marker["version"]))
         requirements = tuple(map(str, marker["requirements"]))
-        found = Environment(folder, marker["version"], interpreter, requirements)
+        found = Environment(folder, version, interpreter, requirements)
         return found if os.access(found.python, os.X_OK) else None
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return None
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conformance.corpus.index import cache_file, summaries
@@ -17,6 +18,7 @@ from tests.cases import UNCONNECTED, make_corpus
 
 from .documents import UNHURRIED, bounded, changed, spoiled
 
+NOBODY = 65534
 MARKED = {
     "format": 1,
     "version": "2.21.0",
@@ -53,6 +55,8 @@ def test_a_spoiled_index_is_read_or_made_again(corpus: Path, data: st.DataObject
 
 @UNHURRIED
 @given(marker=spoiled_or_changed(MARKED))
+@example(marker=json.dumps({**MARKED, "version": "2.21.0\n"}).encode())
+@example(marker=json.dumps({**MARKED, "interpreter": ["", [1e999, 0, 0]]}).encode())
 def test_a_spoiled_marker_is_an_environments_or_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marker: bytes
 ) -> None:
@@ -68,3 +72,22 @@ def test_a_spoiled_marker_is_an_environments_or_none(
         assert one.python == str(python)
         assert one.version.isprintable()
         assert all(isinstance(number, int) for number in one.interpreter.version)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to somebody else")
+def test_what_belongs_to_somebody_else_is_not_believed(corpus: Path, tmp_path: Path) -> None:
+    true = summaries(corpus)
+    forged = json.loads(cache_file().read_bytes())
+    for rows in forged.values():
+        rows[0][1] = "forged"
+    cache_file().write_text(json.dumps(forged))
+    assert "forged" in {summary.title for summary in summaries(corpus)}
+    os.chown(cache_file(), NOBODY, NOBODY)
+    assert summaries(corpus) == true
+    folder = tmp_path / "cache" / "environments" / "one"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    (folder / MARKER).write_text(json.dumps(MARKED))
+    assert len(cached()) == 1
+    os.chown(folder, NOBODY, NOBODY)
+    assert cached() == []
