@@ -101,8 +101,8 @@ def values(session: Session) -> dict[str, Any]:
 def test_a_reply_with_every_kind_of_value_conforms(values: dict[str, Any]) -> None:
     told = {values["observations"][name]["kind"] for name in NAMES}
     assert told == {
-        *("tensor", "indexed_slices", "sparse", "ragged", "none", "scalar", "tuple", "variable"),
-        *("other", "error"),
+        *("tensor", "array", "indexed_slices", "sparse", "ragged", "none", "scalar", "tuple"),
+        *("variable", "other", "error"),
     }
     assert faults_of("reply.json", values) == []
 

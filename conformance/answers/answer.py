@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 
 from conformance.answers.literals import Array
-from conformance.corpus.language.literals import PYTHON_TYPES, Family, family
+from conformance.corpus.language.literals import PYTHON_TYPES, Family, Kind, family, kind_of
 
 ENDING = "(the case's end)"
 """The name under which the error that ended a case stands beside the observed ones."""
@@ -27,30 +27,34 @@ Outcome: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor:
-    """A tensor, a NumPy array or a Python scalar: its elements and the name of its dtype.
+    """A tensor, a NumPy array (`numpy`) or a Python scalar: its elements and its dtype's name.
 
     A Python scalar has no dtype, but a type: `Python float`. A bfloat16 is held as float32, a
-    string as Python str. Two tensors are equal if all their bits are.
+    string as Python str. Two are equal if they are of one kind and all their bits are.
     """
 
-    kind: ClassVar = "tensor"
     array: Array
     dtype: str
+    numpy: bool = False
 
     @property
-    def is_python(self) -> bool:
-        """Whether it is a Python scalar."""
-        return self.dtype in PYTHON_TYPES
+    def kind(self) -> Kind:
+        """What it is called on the wire."""
+        return kind_of(self.dtype, self.numpy)
 
     @property
     def family(self) -> Family:
         """The family of the dtype, or of the dtype that holds the Python scalar."""
         return family(PYTHON_TYPES.get(self.dtype, self.dtype))
 
+    @property
+    def _type(self) -> tuple[str, bool, tuple[int, ...]]:
+        return self.dtype, self.numpy, self.array.shape
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tensor):
             return NotImplemented
-        same_type = self.dtype == other.dtype and self.array.shape == other.array.shape
+        same_type = self._type == other._type
         if self.array.dtype == object:
             return same_type and bool(np.all(self.array == other.array))
         return same_type and self.array.tobytes() == other.array.tobytes()

@@ -33,7 +33,8 @@ from conformance.answers.answer import (
     VariableName,
     item_of,
 )
-from conformance.answers.literals import Array, literal_of
+from conformance.answers.dense import densified
+from conformance.answers.literals import flatten, literal_of
 from conformance.answers.mismatch import (
     ORDER,
     Mismatch,
@@ -43,15 +44,17 @@ from conformance.answers.mismatch import (
     mismatch_of_estimate,
 )
 from conformance.answers.text import array_text, describe, steady, text_of
-from conformance.answers.tolerances import K_LONG, Bounds, derivative_bound, has_corner
+from conformance.answers.tolerances import K_LONG, Bounds, derivative_bound, has_corner, magnitudes
 from conformance.corpus.language import case as language
-from conformance.corpus.language.case import Expectation
+from conformance.corpus.language.case import Cancellation, Expectation
+from conformance.corpus.language.literals import Kind, kind_of
 from conformance.corpus.language.lowering import Lowered
 from conformance.text import clean
 
 BETWEEN_ANSWERS = Bounds(K_LONG)
 """A record does not say how many operations a program has: the wider bound is taken."""
 NO_ANSWER = (Raised, NotReached, NotObserved)
+DUE = {"tensor": "a tensor", "array": "a NumPy array", "scalar": "a Python scalar"}
 
 
 class NothingCompared(AssertionError):
@@ -93,8 +96,7 @@ class Declared:
     dtype, and of the names in `seconded` its value must be met too. `dtypes` are those that a
     literal may have beyond TensorFlow's own choice where the oracle is silent; None: any of the
     literal's family. `derivatives` are those of the target's own forward, for each name that a
-    derivative is expected of. `warns` must be part of a warning. Where it is `exact`, a Python bool
-    or str is no tensor.
+    derivative is expected of. `warns` must be part of a warning.
     """
 
     expectations: Mapping[str, Expectation]
@@ -103,7 +105,6 @@ class Declared:
     seconded: Collection[str] = ()
     dtypes: frozenset[str] | None = None
     warns: str | None = None
-    exact: bool = False
     derivatives: Mapping[str, Derivative] = field(default_factory=dict)
 
 
@@ -121,7 +122,7 @@ def compare(answer: Answer, declared: Declared, bounds: Bounds) -> Facts:
         is_placeless = error is not None and error.step is None and got is error
         if is_placeless and isinstance(expected, language.ExpectedError):
             facts.notes.append(f"{name}: the step of the error is unknown")
-        walk = _ValueWalk(name, bounds, declared.dtypes, declared.exact)
+        walk = _ValueWalk(name, bounds, declared.dtypes)
         walk.derivative = declared.derivatives.get(name)
         try:
             facts.add(walk.compared(expected, got, declared.oracle.get(name)))
@@ -163,7 +164,7 @@ def _compare_with_oracle(facts: Facts, answer: Answer, declared: Declared, bound
             continue
         facts.seconded = True
         if is_seconded and name not in failed:
-            due = expectation_of(told, witness=True)
+            due = expectation_of(told, beside=expected)
             got = _explained(answer, name, declared.program)
             found = compare_value(due, got, bounds, name=name, oracle=told)
             facts.add(found, "expected by the oracle")
@@ -256,38 +257,62 @@ def _differing(old: Answer, new: Answer) -> list[Mismatch]:
 # ----- a value as an expectation -----
 
 
-def expectation_of(value: Value, *, witness: bool = False) -> Expectation:
+def expectation_of(value: Value, *, beside: Expectation | None = None) -> Expectation:
     """The expectation to answer the same value again.
 
     Dtypes and shapes are given; the sign of a zero is dropped, because no witness binds it. An
-    error binds its very class and its message. As a `witness` (the oracle) it binds no message, an
-    error is met by its bases, and a dtype is left to compare_value's `oracle`.
+    error binds its very class and its message. As a witness (the oracle) `beside` a declaration it
+    binds no message, an error is met by its bases, a dtype is left to compare_value's `oracle`, and
+    what the declaration says of cancellation and of slices holds for it too.
     """
+    if isinstance(beside, language.ExpectedTensor) and beside.dense:
+        value = densified(value, _shape_of(beside)) or value
     match value:
         case Tensor():
-            return _expected_tensor(value, witness)
+            return _expected_tensor(value, beside)
         case Composite():
-            return expectation_of(value.parts, witness=witness)
-        case Structure(kind, items, keys):
-            parts = tuple(expectation_of(item, witness=witness) for item in items)
+            return expectation_of(value.parts, beside=beside)
+        case Structure(kind, _, keys):
+            named = value.named.items()
+            parts = tuple(expectation_of(item, beside=_item_of(beside, key)) for key, item in named)
             return language.ExpectedStructure(kind, parts, keys)
         case NoneValue():
             return language.ExpectedNone()
         case Slices(rows, indices, shape):
-            values, at = _expected_tensor(rows, witness), _expected_tensor(indices, witness)
-            return language.ExpectedSlices(values, at, shape)
+            both = beside if isinstance(beside, language.ExpectedSlices) else None
+            values = _expected_tensor(rows, both.values if both else beside)
+            return language.ExpectedSlices(values, _expected_tensor(indices, beside), shape)
         case Raised(type, _, message):
             exact = language.ExpectedRaised(type, message)
-            return language.ExpectedError(type) if witness else exact
+            return language.ExpectedError(type) if beside else exact
     return language.ExpectedSeen(describe(value))
 
 
-def _expected_tensor(value: Tensor, witness: bool) -> language.ExpectedTensor:
+def _expected_tensor(value: Tensor, beside: Expectation | None) -> language.ExpectedTensor:
     array = value.array
     if array.dtype.kind in "fc":
         with np.errstate(invalid="ignore"):  # a signalling nan
             array = array + array.dtype.type(0)  # -0.0 + 0.0 is 0.0
-    return language.ExpectedTensor(literal_of(array), None if witness else value.dtype, array.shape)
+    dtype = None if beside and value.kind == "tensor" else value.dtype
+    due = language.ExpectedTensor(literal_of(array), dtype, array.shape, numpy=value.numpy)
+    if isinstance(beside, language.ExpectedTensor):
+        return replace(due, cancels=beside.cancels, dense=beside.dense)
+    if isinstance(beside, language.ExpectedDerivative):
+        size = float(magnitudes(array).max(initial=0.0))
+        return replace(due, cancels=Cancellation(size, "a derivative does not say what cancels"))
+    return due
+
+
+def _item_of(expected: Expectation | None, key: int | str) -> Expectation | None:
+    """What is expected of an item of a structure; of all that is expected as one, that."""
+    if not isinstance(expected, language.ExpectedStructure):
+        return expected
+    keys = expected.keys or range(len(expected.items))
+    return dict(zip(keys, expected.items, strict=True)).get(key, expected)
+
+
+def _shape_of(expected: language.ExpectedTensor) -> tuple[int, ...]:
+    return flatten(expected.value)[1] if expected.shape is None else expected.shape
 
 
 # ----- one value -----
@@ -303,9 +328,8 @@ def compare_value(
 ) -> Facts:
     """Compare one value with what it must be.
 
-    A tensor without dtype takes the dtype that `oracle` has at the same place; a Python scalar is
-    then compared by value. Errors: NothingCompared, and LiteralError where the expectation itself
-    is at fault.
+    A tensor without dtype takes the dtype that `oracle` has at the same place. Errors:
+    NothingCompared, and LiteralError where the expectation itself is at fault.
     """
     return _ValueWalk(name, bounds).compared(expected, got, oracle)
 
@@ -317,7 +341,6 @@ class _ValueWalk:
     name: str
     bounds: Bounds
     dtypes: frozenset[str] | None = None
-    exact: bool = False
     derivative: Derivative | None = None
     facts: Facts = field(default_factory=Facts)
 
@@ -332,6 +355,9 @@ class _ValueWalk:
         """Compare at `path`; a ragged or sparse tensor is the dict of its parts."""
         got = got.parts if isinstance(got, Composite) else got
         told = told.parts if isinstance(told, Composite) else told
+        if isinstance(expected, language.ExpectedTensor) and expected.dense:
+            shape = _shape_of(expected)
+            got, told = densified(got, shape) or got, densified(told, shape)
         match expected, got:
             case language.ExpectedTensor() as due, Tensor() as tensor:
                 self.tensor(due, tensor, told, path)
@@ -359,7 +385,7 @@ class _ValueWalk:
             case language.ExpectedOracle(), _:
                 if told is None or isinstance(told, NotReached | NotObserved):
                     raise NothingCompared(f"the oracle says nothing of {self.name}{path}")
-                self.visit(expectation_of(told, witness=True), got, told, path)
+                self.visit(expectation_of(told, beside=expected), got, told, path)
             case language.ExpectedSeen(text), _:
                 is_none = text.startswith(("not reached", "not observed"))
                 kind: MismatchClass = (
@@ -385,6 +411,11 @@ class _ValueWalk:
             mismatch = Mismatch(kind, self.name, path, clean(expected), text, note=note)
             self.facts.mismatches.append(mismatch)
         return holds
+
+    def is_a(self, kind: Kind, got: Tensor, path: str, expected: str) -> bool:
+        """Whether it is a tensor, a NumPy array or a Python scalar, as it must be."""
+        note = f"{DUE[kind]} is due"
+        return got.kind == kind or self.fact(False, "structure", path, expected, got, note)
 
     def any_of(
         self, options: tuple[Expectation, ...], got: Value, told: Value | None, path: str
@@ -448,15 +479,13 @@ class _ValueWalk:
     def slices(
         self, expected: language.ExpectedSlices, got: Slices, told: Value | None, path: str
     ) -> None:
-        """Rows and indices as they stand: their order and duplicates are part of the answer."""
+        """All three parts as they stand: order and repetition are part of the answer."""
         self.facts.compared += 1
         rows = told if isinstance(told, Slices) else None
         self.visit(expected.values, got.values, rows and rows.values, f"{path}.values")
         self.visit(expected.indices, got.indices, rows and rows.indices, f"{path}.indices")
-        if expected.dense_shape is not None:
-            shape = "None" if got.dense_shape is None else str(list(got.dense_shape))
-            due = str(list(expected.dense_shape))
-            self.fact(shape == due, "shape", f"{path}.dense_shape", due, shape)
+        due, shape = (s and str(list(s)) for s in (expected.dense_shape, got.dense_shape))
+        self.fact(shape == due, "shape", f"{path}.dense_shape", str(due), str(shape))
 
     def of_derivative(
         self, expected: language.ExpectedDerivative, got: Tensor | Slices, path: str
@@ -475,14 +504,16 @@ class _ValueWalk:
             self.fact(False, "value", path, text, got, note)
             return
         estimate = derivative.sources[expected.source]
-        due, rows = estimate.value.array, got.values if isinstance(got, Slices) else got
+        due, dense = estimate.value.array, densified(got, estimate.value.array.shape)
+        rows = got.values if isinstance(got, Slices) else got
+        if not self.is_a("tensor", rows, path, text):
+            return
         if not self.fact(rows.dtype == expected.dtype, "dtype", path, expected.dtype, rows.dtype):
             return
-        array = _dense(got, due.shape) if isinstance(got, Slices) else got.array
-        shape = "slices that do not fit" if array is None else str(array.shape)
+        array = dense.array if isinstance(dense, Tensor) else np.zeros(())
+        shape = str(array.shape) if isinstance(dense, Tensor) else "slices that do not fit"
         if not self.fact(shape == str(due.shape), "shape", path, str(due.shape), shape):
             return
-        assert array is not None
         self.facts.compared += due.size
         bound, source = derivative_bound(
             derivative, expected.source, expected.dtype, expected.order
@@ -495,8 +526,11 @@ class _ValueWalk:
     def tensor(
         self, expected: language.ExpectedTensor, got: Tensor, told: Value | None, path: str
     ) -> None:
-        """The dtype, the shape, then the elements."""
-        due = due_for(expected, got, told, self.dtypes, self.exact)
+        """Whether it is a tensor at all, the dtype, the shape, then the elements."""
+        kind = kind_of(expected.dtype, expected.numpy)
+        if not self.is_a(kind, got, path, text_of(expected)):
+            return
+        due = due_for(expected, got, told, self.dtypes)
         if not self.fact(due.holds, "dtype", path, due.text, got.dtype, due.note):
             return
         if due.array.shape != got.array.shape:
@@ -504,20 +538,9 @@ class _ValueWalk:
             self.fact(False, "shape", path, due_shape, shape, f"got {array_text(got.array)}")
             return
         self.facts.compared += 1 + due.array.size
-        mismatch = mismatch_of(due, got.array, self.bounds, expected.within)
+        mismatch = mismatch_of(due, got.array, self.bounds, expected.within, expected.cancels)
         if mismatch is not None:
             self.facts.mismatches.append(replace(mismatch, name=self.name, path=path))
-
-
-def _dense(slices: Slices, shape: tuple[int, ...]) -> Array | None:
-    """Slices added up in a tensor of a shape; None where they do not fit."""
-    rows, at = slices.values.array, slices.indices.array
-    fits = at.ndim == 1 and at.dtype.kind in "iu" and rows.shape == (at.size, *shape[1:])
-    if not shape or not fits or ((at < 0) | (at >= shape[0])).any():
-        return None
-    dense = np.zeros(shape, rows.dtype)
-    np.add.at(dense, at, rows)
-    return dense
 
 
 def _class(expected: Expectation, got: Value) -> MismatchClass:

@@ -13,8 +13,15 @@ import numpy as np
 from conformance.answers.answer import Tensor, Value
 from conformance.answers.literals import Array, LiteralError, array_of, flatten, leaf_family
 from conformance.answers.text import element_text
-from conformance.answers.tolerances import PYTHON_NUMBER, Bounds, bound_of, floor_of, magnitude
-from conformance.corpus.language.case import ExpectedTensor
+from conformance.answers.tolerances import (
+    PYTHON_NUMBER,
+    Bounds,
+    bound_of,
+    floor_of,
+    magnitudes,
+    parts_of,
+)
+from conformance.corpus.language.case import Cancellation, ExpectedTensor
 from conformance.corpus.language.literals import PYTHON_TYPES, family
 
 MismatchClass: TypeAlias = Literal[
@@ -115,21 +122,18 @@ def due_for(
     got: Tensor,
     told: Value | None,
     dtypes: frozenset[str] | None,
-    exact: bool = False,
 ) -> Due:
-    """The array that is due where `got` was answered and the oracle says `told`.
+    """The array that is due where `got`, a value of the due kind, was answered.
 
-    0. A departure's `Python float` is a Python float and nothing else; so for the other types. A
-       float of Python has the precision of a float32.
-    1. A declared dtype is exact: a Python number, which has none, is not of that dtype; a Python
-       bool or str is, because there is only one dtype that it can be, unless it is `exact`.
-    2. The oracle's dtype is exact for a tensor; a Python scalar is then compared by value.
+    1. A declared dtype is exact, and so is the type of a Python scalar. A float of Python has the
+       precision of a float32.
+    2. Without one the dtype is that of `told`, the oracle's tensor.
     3. With neither, the target's dtype must be of the literal's family and, unless `dtypes` is
-       None, be one of `dtypes` or TensorFlow's own choice. A Python scalar is compared by value.
+       None, be one of `dtypes` or TensorFlow's own choice.
 
     Errors: LiteralError where a declared dtype or the oracle's cannot hold the literal.
     """
-    oracle = told.dtype if isinstance(told, Tensor) and not told.is_python else None
+    oracle = told.dtype if isinstance(told, Tensor) and told.kind == "tensor" else None
     dtype = expected.dtype or oracle
     if dtype is None:
         return _due_without_dtype(expected, got, dtypes)
@@ -137,14 +141,10 @@ def due_for(
         held, value = PYTHON_TYPES[dtype], expected.value
         is_large = held == "int64" and isinstance(value, int) and value > LARGEST_INT64
         array = array_of(value, "uint64" if is_large else held, expected.shape)
-        return Due(array, _precision(held), got.dtype == dtype, dtype)
+        return Due(array, PYTHON_NUMBER.get(family(held), held), got.dtype == dtype, dtype)
     array = array_of(expected.value, dtype, expected.shape)
-    if expected.dtype:
-        is_only = got.is_python and dtype in ("bool", "string") and got.family == dtype
-        return Due(array, dtype, (is_only and not exact) or got.dtype == dtype, dtype)
-    if not got.is_python:
-        return Due(array, dtype, got.dtype == dtype, dtype, "the dtype is the oracle's")
-    return Due(array, dtype, _rank(got.family) == _rank(family(dtype)), dtype)
+    note = "" if expected.dtype else "the dtype is the oracle's"
+    return Due(array, dtype, got.dtype == dtype, dtype, note)
 
 
 def _due_without_dtype(expected: ExpectedTensor, got: Tensor, dtypes: frozenset[str] | None) -> Due:
@@ -152,43 +152,31 @@ def _due_without_dtype(expected: ExpectedTensor, got: Tensor, dtypes: frozenset[
     literal = leaf_family(leaves)
     usual = DEFAULT_DTYPES[literal]
     wrong = Due(np.zeros(()), "float32", False, f"a {literal} literal")
-    if leaves and _rank(literal) != _rank(got.family):
+    if leaves and _rank(literal) != _rank(family(got.dtype)):
         return wrong
-    free = dtypes is None or got.is_python or not leaves
-    if not free and got.dtype not in {*usual, *(dtypes or ())}:
+    if leaves and dtypes is not None and got.dtype not in usual | dtypes:
         note = f"a literal without dtype is {' or '.join(sorted(usual))} here"
         return replace(wrong, note=note)
-    dtype = _scalar_dtype(literal, got) if got.is_python else got.dtype
     try:
-        array = array_of(expected.value, dtype, expected.shape)
+        array = array_of(expected.value, got.dtype, expected.shape)
     except LiteralError as error:
         return replace(wrong, note=str(error))
-    return Due(array, _precision(dtype) if got.is_python else dtype, True, dtype)
-
-
-def _precision(dtype: str) -> str:
-    """The dtype that bounds a Python scalar which is held in another."""
-    return PYTHON_NUMBER.get(family(dtype), dtype)
+    return Due(array, got.dtype, True, got.dtype)
 
 
 def _rank(name: str) -> str:
     return name if name in ("bool", "string") else "number"
 
 
-def _scalar_dtype(literal: str, got: Tensor) -> str:
-    """A dtype that holds both a literal and a Python scalar without loss of either."""
-    families = {literal, got.family}
-    for name, dtype in (("complex", "complex128"), ("float", "float64"), ("string", "string")):
-        if name in families:
-            return dtype
-    return "bool" if families == {"bool"} else "uint64" if got.array > LARGEST_INT64 else "int64"
-
-
 # ----- where it differs -----
 
 
 def mismatch_of(
-    due: Due, got: Array, bounds: Bounds, within: str | float | None
+    due: Due,
+    got: Array,
+    bounds: Bounds,
+    within: str | float | None = None,
+    cancels: Cancellation | None = None,
 ) -> Mismatch | None:
     """The first class that applies, at its worst element; None where all elements agree."""
     if due.array.dtype == got.dtype and due.array.tobytes() == got.tobytes():
@@ -197,29 +185,29 @@ def mismatch_of(
         off = np.asarray(due.array != got, dtype=bool)
         is_integer = family(due.dtype) == "integer"
         excess = np.abs(due.array.astype(np.float64) - got) if is_integer else off
-        return _worst("value", due, got, off, excess) if off.any() else None
+        return _worst("value", due, got, off[None], excess[None]) if off.any() else None
     with np.errstate(invalid="ignore"):  # a signalling nan
-        expected, parts = _parts(due.array), _parts(got)
-    off = (_classes(expected) != _classes(parts)).any(axis=0)
+        expected, parts = parts_of(due.array), parts_of(got)
+    off = _classes(expected) != _classes(parts)
     if off.any():
         return _worst("non-finite", due, got, off, off)
-    bound, source = bound_of(due.array, due.dtype, bounds, within)
+    bound, source = bound_of(due.array, due.dtype, bounds, within, cancels)
     if found := _beyond(due, got, bound, f"bound = {source}"):
         return found
-    off = ((expected == 0) & np.signbit(expected) & ~np.signbit(parts)).any(axis=0)
+    off = (expected == 0) & np.signbit(expected) & ~np.signbit(parts)
     return _worst("value", due, got, off, off, note="the sign of zero") if off.any() else None
 
 
 def mismatch_of_estimate(
-    estimate: Array, got: Array, bound: float, source: str, error: float
+    estimate: Array, got: Array, bound: Array, source: str, error: float
 ) -> Mismatch | None:
     """Where a gradient is not the derivative that was estimated; None where it is."""
     due = Due(estimate, "float64", True, "")
     with np.errstate(invalid="ignore"):
-        off = np.asarray(~np.isfinite(_parts(got)).all(axis=0))
+        off = ~np.isfinite(parts_of(got))
     if off.any():
         return _worst("non-finite", due, got, off, off)
-    found = _beyond(due, got, np.full(estimate.shape, bound), f"bound = {source}")
+    found = _beyond(due, got, np.broadcast_to(bound, off.shape), f"bound = {source}")
     if found is None or found.index is None:
         return None
     ratio = got[found.index] / estimate[found.index] if estimate[found.index] else np.inf
@@ -229,13 +217,12 @@ def mismatch_of_estimate(
 
 def _beyond(due: Due, got: Array, bound: Array, note: str) -> Mismatch | None:
     """The finite element that is farthest beyond its bound."""
-    expected, parts = _parts(due.array), _parts(got)
+    expected, parts = parts_of(due.array), parts_of(got)
     with np.errstate(all="ignore"):
-        apart = np.where(np.isfinite(expected), parts - expected, 0.0)
-        difference = np.asarray(np.hypot(apart[0], apart[1]))
-        off = np.asarray(~(difference <= bound))
-        excess = np.where(off, difference / np.maximum(bound, np.finfo(float).tiny), 0.0)
-    return _worst("value", due, got, off, excess, difference, bound, note) if off.any() else None
+        apart = np.where(np.isfinite(expected), np.abs(parts - expected), 0.0)
+        off = ~(apart <= bound)
+        excess = np.where(off, apart / np.maximum(bound, np.finfo(float).tiny), 0.0)
+    return _worst("value", due, got, off, excess, apart, bound, note) if off.any() else None
 
 
 def _worst(
@@ -248,15 +235,18 @@ def _worst(
     bound: Array | None = None,
     note: str = "",
 ) -> Mismatch:
-    """The mismatch at the element of the largest excess."""
-    index = tuple(int(i) for i in np.unravel_index(int(np.argmax(excess)), off.shape))
-    notes = [f"{int(off.sum())} of {off.size} elements are off"] if off.size > 1 else []
+    """The mismatch at the element of the largest excess; the parts are on the leading axis."""
+    worst = tuple(int(i) for i in np.unravel_index(int(np.argmax(excess)), off.shape))
+    index, elements = worst[1:], off.any(axis=0)
+    notes = [f"{int(elements.sum())} of {elements.size} elements are off"] * (elements.size > 1)
+    if len(off) == 2 and difference is not None:
+        notes.append("it is the imaginary part" if worst[0] else "it is the real part")
     if kind == "value" and _all_zero(got) and not _all_zero(due.array):
         kind = "zero"
         notes.append("every element is exactly zero")
     elif bound is not None:
-        notes.append(pattern(due.array, got, bound))
-    limit = None if bound is None else float(bound[index])
+        notes.append(pattern(due.array, got, bound.max(axis=0)))
+    limit = None if bound is None else float(bound[worst])
     return Mismatch(
         kind,
         name="",
@@ -264,16 +254,11 @@ def _worst(
         index=index,
         expected=element_text(due.array[index]),
         got=element_text(got[index]),
-        difference=None if difference is None else float(difference[index]),
+        difference=None if difference is None else float(difference[worst]),
         bound=limit,
-        floor=None if limit is None else floor_of(limit, float(magnitude(due.array)[index])),
+        floor=None if limit is None else floor_of(limit, float(magnitudes(due.array)[worst])),
         note="; ".join(filter(None, (*notes, note))),
     )
-
-
-def _parts(array: Array) -> Array:
-    """The real and imaginary parts as float64, on a leading axis."""
-    return np.stack([array.real, array.imag]).astype(np.float64)
 
 
 def _classes(parts: Array) -> Array:

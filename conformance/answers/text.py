@@ -63,7 +63,7 @@ def describe(value: Value, depth: int = 0) -> str:
     """A value in one line; the items of lists and tuples are told down to `depth`."""
     match value:
         case Tensor():
-            return f"{array_text(value.array)} ({value.dtype})"
+            return f"{array_text(value.array)} ({'NumPy ' * value.numpy}{value.dtype})"
         case Structure(kind, items) if depth and kind != "dict":
             return f"[{', '.join(describe(item, depth - 1) for item in items)}]"
         case Structure(kind, items):
@@ -118,7 +118,7 @@ def _tensor_text(expected: language.ExpectedTensor) -> str:
     leaves, shape = flatten(expected.value)
     array = np.empty(len(leaves), dtype=object)
     array[:] = leaves
-    dtype = f" ({expected.dtype})" if expected.dtype else ""
+    dtype = f" ({'NumPy ' * expected.numpy}{expected.dtype})" if expected.dtype else ""
     return f"{array_text(array.reshape(shape))}{dtype}"
 
 

@@ -198,8 +198,8 @@ def value_of(observation: Any, depth: int = 0) -> Value:
     match observation.get("kind"):
         case "none":
             return NoneValue()
-        case "tensor":
-            return _tensor(observation)
+        case "tensor" | "array" as kind:
+            return _tensor(observation, numpy=kind == "array")
         case "scalar":
             return _scalar(observation)
         case "list" | "tuple" | "dict" as kind:
@@ -258,7 +258,7 @@ def json_of(value: Value) -> dict[str, Any]:
 
 def _tensor_json(tensor: Tensor) -> dict[str, Any]:
     array = tensor.array
-    if tensor.is_python:
+    if tensor.kind == "scalar":
         kind = tensor.dtype.removeprefix("Python ")
         return {"kind": "scalar", "type": kind, "value": repr(array.item())}
     if tensor.dtype == "string":
@@ -332,13 +332,13 @@ def _field(observation: Mapping[str, Any], field: str) -> str:
     return found
 
 
-def _tensor(observation: Mapping[str, Any]) -> Tensor:
+def _tensor(observation: Mapping[str, Any], numpy: bool) -> Tensor:
     dtype, shape = observation.get("dtype"), _shape(observation.get("shape"))
     if not isinstance(dtype, str) or dtype not in DTYPES:
         raise Malformed(f"unknown dtype {_short(dtype)}")
     if dtype == "string":
-        return Tensor(_strings(observation.get("data"), shape), dtype)
-    return Tensor(_numbers(observation.get("data"), dtype, shape), dtype)
+        return Tensor(_strings(observation.get("data"), shape), dtype, numpy)
+    return Tensor(_numbers(observation.get("data"), dtype, shape), dtype, numpy)
 
 
 def _shape(shape: Any) -> tuple[int, ...]:

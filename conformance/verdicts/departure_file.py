@@ -6,6 +6,7 @@ import fnmatch
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -330,12 +331,16 @@ def _tensor(expected: ExpectedTensor) -> object:
         return _InLine(python=_nested(leaves[0], dtype), type=dtype.removeprefix("Python "))
     if dtype and (len(leaves) > LARGEST_LITERAL or not all(map(_has_text, leaves))):
         tensor = json_of(Tensor(array_of(expected.value, dtype, expected.shape), dtype))
-        return _InLine({key: tensor[key] for key in ("data", "dtype", "shape")})
+        raw = {key: tensor[key] for key in ("data", "dtype", "shape")}
+        return _InLine(raw | ({"numpy": True} if expected.numpy else {}))
     value = _nested(expected.value, dtype)
     options = {
         "dtype": dtype,
         "within": expected.within,
         "shape": None if expected.shape in (None, shape) else list(expected.shape or ()),
+        "cancels": _InLine(asdict(expected.cancels)) if expected.cancels else None,
+        "dense": expected.dense or None,
+        "numpy": expected.numpy or None,
     }
     given = {key: option for key, option in options.items() if option is not None}
     return _InLine({"value": value, **given}) if given else value

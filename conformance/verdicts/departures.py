@@ -90,8 +90,8 @@ class Departure:
         if departing - self.answer.keys() or (WARNING in departing) != (WARNING in self.answer):
             return False
         names = self.answer.keys() & {*evidence.program.observed, ENDING}
-        said, exact = {name: self.answer[name] for name in names}, self.kind == "known"
-        due = replace(evidence.declared, expectations=said, seconded=(), warns=None, exact=exact)
+        said = {name: self.answer[name] for name in names}
+        due = replace(evidence.declared, expectations=said, seconded=(), warns=None)
         facts = compare(evidence.answer, due, evidence.bounds)
         return not (facts.mismatches or facts.unspoken)
 

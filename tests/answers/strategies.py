@@ -12,7 +12,18 @@ UNHURRIED = settings(deadline=None)
 """Several workers share a machine: a slow example is no fault."""
 
 KINDS = (
-    *("none", "tensor", "scalar", "list", "tuple", "dict", "indexed_slices", "ragged", "sparse"),
+    *(
+        "none",
+        "tensor",
+        "array",
+        "scalar",
+        "list",
+        "tuple",
+        "dict",
+        "indexed_slices",
+        "ragged",
+        "sparse",
+    ),
     *("variable", "error", "not_reached", "not_observed", "other"),
 )
 SHAPES = st.lists(st.integers(0, 3), max_size=3).map(tuple)
@@ -52,6 +63,7 @@ SCALARS = st.one_of(
     TEXTS,
 ).map(scalar)
 TENSORS = numeric_tensors() | edge_tensors() | string_tensors()
+ARRAYS = TENSORS.map(lambda tensor: {**tensor, "kind": "array"})
 INDICES = numeric_tensors(("int32", "int64"))
 SLICES = st.builds(
     lambda values, indices, dense_shape: {
@@ -84,6 +96,7 @@ ERRORS = st.builds(error, TEXTS, st.text(), st.none() | TEXTS)
 WITHOUT_ERRORS = st.one_of(
     st.sampled_from([NONE, NOT_REACHED, NOT_OBSERVED]),
     TENSORS,
+    ARRAYS,
     SCALARS,
     SLICES,
     RAGGED,

@@ -1,5 +1,7 @@
 """For every class of mismatch, an answer that must be rejected and one that must be accepted."""
 
+from dataclasses import replace
+
 import pytest
 
 from conformance.answers.compare import Declared, NothingCompared
@@ -7,6 +9,7 @@ from conformance.answers.compare import compare as compare_answer
 from conformance.answers.mismatch import ORDER, lines
 from conformance.answers.tolerances import Bounds
 from conformance.corpus.language.case import (
+    Cancellation,
     ExpectedAnyOf,
     ExpectedCalls,
     ExpectedError,
@@ -28,6 +31,7 @@ from .wire import (
     error,
     listing,
     mapping,
+    numpy,
     program,
     scalar,
     slices,
@@ -46,6 +50,9 @@ RAISES = ExpectedError("LookupError", "no gradient", "g")
 CHOICE = ExpectedAnyOf((ExpectedNone(), ExpectedTensor((0.0, 0.0))))
 NON_FINITE = ExpectedTensor((NAN, INF, 1.0))
 COMPLEX = ExpectedTensor((1 + 2j, 3 - 1j), "complex64")
+TRUE = ExpectedTensor(True, "Python bool")
+DTYPE = ExpectedTensor("float32", "Python dtype")
+INDICES = numpy([3, 3], "int32")
 
 REJECTED = [
     ("none", TWO, NONE),
@@ -80,10 +87,17 @@ REJECTED = [
     ("dtype", TYPED, tensor([2.0, 6.0], "float64")),
     ("dtype", INTEGERS, tensor([1, 2], "int32")),
     ("dtype", TWO, tensor([True, True], "bool")),
-    ("dtype", ExpectedTensor(2.0, "float32"), scalar(2.0)),
-    ("dtype", ExpectedTensor(True), scalar(1)),
-    ("dtype", ExpectedTensor(1), scalar(True)),
-    ("dtype", ExpectedTensor("a"), scalar(1.0)),
+    ("structure", ExpectedTensor(2.0, "float32"), scalar(2.0)),
+    ("structure", ExpectedTensor(True), scalar(True)),
+    ("structure", ExpectedTensor("a", "string"), scalar("a")),
+    ("structure", TWO, numpy([2.0, 6.0])),
+    ("structure", ROWS, {**slices([[1.0], [2.0]], [3, 3], [5, 1]), "indices": INDICES}),
+    ("structure", TRUE, tensor(True, "bool")),
+    ("structure", TRUE, numpy(True, "bool")),
+    ("dtype", TRUE, scalar(1)),
+    ("dtype", ExpectedTensor(1, "Python int"), scalar(True)),
+    ("dtype", ExpectedTensor(3.0, "Python float"), scalar(3)),
+    ("dtype", ExpectedTensor("a", "Python str"), scalar(1.0)),
     ("dtype", ExpectedTensor(300), tensor(44, "uint8")),
     ("shape", TWO, tensor([[2.0, 6.0]])),
     ("shape", ExpectedTensor(2.0), tensor([2.0])),
@@ -102,10 +116,10 @@ REJECTED = [
     ("value", ExpectedTensor((True, False)), tensor([True, True], "bool")),
     ("value", ExpectedTensor(("a", "b")), tensor(["a", "c"], "string")),
     ("value", COMPLEX, tensor([1 - 2j, 3 - 1j], "complex64")),
-    ("value", ExpectedTensor(3.0), scalar(2)),
-    ("value", ExpectedTensor(2.5), scalar(2)),
-    ("dtype", ExpectedTensor(2**70), scalar(2**62)),
-    ("value", ExpectedTensor("float32"), {"kind": "scalar", "type": "dtype", "value": "float64"}),
+    ("value", ExpectedTensor(3, "Python int"), scalar(2)),
+    ("value", ExpectedTensor(2.5, "Python float"), scalar(2.0)),
+    ("dtype", ExpectedTensor(2**70), tensor(2**62, "int64")),
+    ("value", DTYPE, {"kind": "scalar", "type": "dtype", "value": "float64"}),
     ("error", TWO, error()),
     ("error", ExpectedNone(), error()),
     ("error", ExpectedNone(), NOT_REACHED),
@@ -138,18 +152,16 @@ ACCEPTED = [
     (ROWS, {**slices([[1.0], [2.0]], [3, 3]), "dense_shape": listing(scalar(5), scalar(1))}),
     (NON_FINITE, tensor([NAN, INF, 1.0])),
     (COMPLEX, tensor([1 + 2j, 3 - 1j], "complex64")),
-    (ExpectedTensor(3.0), scalar(3.0)),
-    (ExpectedTensor(3.0), scalar(3)),
-    (ExpectedTensor(3), scalar(3)),
     (ExpectedTensor(3), tensor(3, "int32")),
-    (ExpectedTensor(True), scalar(True)),
-    (ExpectedTensor(True, "bool"), scalar(True)),
-    (ExpectedTensor("float32", "string"), {"kind": "scalar", "type": "dtype", "value": "float32"}),
-    (ExpectedTensor("it's"), scalar("it's")),
+    (ExpectedTensor(3, "Python int"), scalar(3)),
+    (TRUE, scalar(True)),
+    (DTYPE, {"kind": "scalar", "type": "dtype", "value": "float32"}),
+    (ExpectedTensor("it's", "Python str"), scalar("it's")),
+    (ExpectedTensor((2.0, 6.0), numpy=True), numpy([2.0, 6.0])),
     (ExpectedTensor(()), tensor([])),
     (ExpectedTensor((), "float32", (0, 3)), {**tensor([]), "shape": [0, 3]}),
     (ExpectedTensor(0.0, "float32", (2, 2)), tensor([[0.0, 0.0], [0.0, 0.0]])),
-    (ExpectedTensor(0.3), scalar(0.30000001192092896)),  # a float32 that became a Python float
+    (ExpectedTensor(0.3, "Python float"), scalar(0.30000001192092896)),  # was a float32
     (RAISES, error("NoGradientError", "there is no gradient here", "g", ("LookupError",))),
     (ExpectedError("RuntimeError"), error()),
     (ExpectedError("RuntimeError", at="b"), error(step="a, b")),
@@ -218,11 +230,22 @@ def test_a_person_reads_what_where_how_much_and_what_would_have_been_caught():
     ]
 
 
-def test_a_zero_element_has_an_absolute_bound_and_no_relative_floor():
+def test_a_zero_is_exact_unless_it_cancels_and_then_has_no_relative_floor():
     expected = ExpectedTensor((8.0, 0.0), "float32")
     (mismatch,) = compare(expected, tensor([8.0, 0.5]), Bounds(), name="g").mismatches
+    assert lines(mismatch)[1].endswith("bound 0; exact")
+    cancelling = replace(expected, cancels=Cancellation(2.0, "2 - 4 x 0.5"))
+    (mismatch,) = compare(cancelling, tensor([8.0, 0.5]), Bounds(), name="g").mismatches
     assert mismatch.floor is None
     assert "any difference above 1.53e-05 is caught here" in lines(mismatch)[1]
+    assert "the largest expected or term that cancels (2 - 4 x 0.5)" in lines(mismatch)[2]
+
+
+def test_a_person_reads_which_part_of_a_complex_number_is_off():
+    (mismatch,) = compare(COMPLEX, tensor([1 + 2j, 3 + 1j], "complex64"), Bounds()).mismatches
+    assert (mismatch.difference, mismatch.index) == (2.0, (1,))
+    assert "it is the imaginary part" in mismatch.note
+    assert "16 x eps(complex64) x 3 and 2, the largest expected" in mismatch.note
 
 
 def test_within_exact_says_exact():
@@ -291,13 +314,6 @@ def test_a_literal_takes_the_dtype_of_the_oracle():
     assert not compare(TWO, word, Bounds(), oracle=word).mismatches
     (mismatch,) = compare(TWO, tensor([2.0, 6.0]), Bounds(), oracle=word).mismatches
     assert (mismatch.kind, mismatch.note) == ("dtype", "the dtype is the oracle's")
-
-
-def test_a_python_scalar_and_a_tensor_are_the_same_fact():
-    three = ExpectedTensor(3.0)
-    assert not compare(three, scalar(3.0), Bounds(), oracle=tensor(3.0)).mismatches
-    assert not compare(three, tensor(3.0), Bounds(), oracle=scalar(3.0)).mismatches
-    assert compare(three, scalar(True), Bounds(), oracle=tensor(3.0)).mismatches
 
 
 @pytest.mark.parametrize(

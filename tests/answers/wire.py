@@ -38,6 +38,10 @@ def tensor(values, dtype="float32"):
     return {"kind": "tensor", "dtype": dtype, "shape": shape, "data": encoded(raw), "text": "?"}
 
 
+def numpy(values, dtype="float32"):
+    return {**tensor(values, dtype), "kind": "array"}
+
+
 def scalar(value):
     return {"kind": "scalar", "type": type(value).__name__, "value": repr(value)}
 

@@ -12,7 +12,13 @@ from typing import Any
 from conformance.corpus import catalogue, rows
 from conformance.corpus.language import expectations, inputs
 from conformance.corpus.language.case import MODES
-from conformance.corpus.language.literals import COMPLEXES, DTYPES, FLOATS, MAX_RANK
+from conformance.corpus.language.literals import (
+    COMPLEXES,
+    DTYPES,
+    FLOATS,
+    MAX_RANK,
+    PYTHON_TYPES,
+)
 from conformance.corpus.language.loader import (
     CASE_KEYS,
     FILE_KEYS,
@@ -139,6 +145,7 @@ def _expectation() -> Schema:
     several = _or_hole({"type": "array", "items": itself})
     text = {"type": "string", "minLength": 1}
     bound = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": expectations.MAX_WITHIN}
+    size = _or_hole({"type": "number", "exclusiveMinimum": 0})
     slices = {"indices": itself, "values": itself, "dense_shape": {"$ref": "#/$defs/shape"}}
     assert set(slices) == set(expectations.SLICES_KEYS)
     properties: Schema = {
@@ -147,6 +154,10 @@ def _expectation() -> Schema:
         "dtype": {"$ref": "#/$defs/dtype"},
         "shape": {"$ref": "#/$defs/shape"},
         "within": {"anyOf": [{"enum": list(expectations.WITHIN)}, bound, _hole()]},
+        "cancels": _object({"terms": size, "reason": text}, required=expectations.CANCELS_KEYS),
+        "dense": _or_hole({"const": True}),
+        "python": {"type": ["number", "boolean", "string"]},
+        "type": _or_hole({"enum": [name.removeprefix("Python ") for name in PYTHON_TYPES]}),
         "list": several,
         "tuple": several,
         "dict": _or_hole({"type": "object", "additionalProperties": itself}),

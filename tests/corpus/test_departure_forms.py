@@ -120,5 +120,11 @@ def test_a_python_scalar_has_its_type(value: object, kind: str, due: object) -> 
     assert found == ExpectedTensor(due, f"Python {kind}", ())  # type: ignore[arg-type]
 
 
+def test_a_value_and_data_may_be_those_of_a_numpy_array() -> None:
+    assert parsed({"value": [1.0], "numpy": True}) == ExpectedTensor((1.0,), numpy=True)
+    data = {"data": "AAAAAA==", "dtype": "float32", "shape": [1], "numpy": True}
+    assert parsed(data) == ExpectedTensor((0.0,), "float32", (1,), numpy=True)
+
+
 def test_what_has_no_other_form_is_told_by_its_text() -> None:
     assert parsed({"seen": "not reached"}) == ExpectedSeen("not reached")

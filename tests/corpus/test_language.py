@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.corpus.language.case import (
+    Cancellation,
     Case,
     ExpectedAnyOf,
     ExpectedCalls,
@@ -63,6 +64,24 @@ def case_of(**changes: str) -> Case:
         ("{value: [1.0], shape: [1]}", ExpectedTensor((1.0,), None, (1,))),
         ("{value: 1.0, within: element}", ExpectedTensor(1.0, within="element")),
         ("{value: 1.0, within: 1e-5}", ExpectedTensor(1.0, within=1e-5)),
+        ("{value: [[0.0], [1.0]], dense: true}", ExpectedTensor(((0.0,), (1.0,)), dense=True)),
+        (
+            "{value: [0.0, 1.0], cancels: {terms: 2.0, reason: 2 - 2}}",
+            ExpectedTensor((0.0, 1.0), cancels=Cancellation(2.0, "2 - 2")),
+        ),
+        ("{python: true}", ExpectedTensor(True, "Python bool", ())),
+        ("{python: 2}", ExpectedTensor(2, "Python int", ())),
+        ("{python: 2.0}", ExpectedTensor(2.0, "Python float", ())),
+        ("{python: 2, type: float}", ExpectedTensor(2.0, "Python float", ())),
+        ("{python: a}", ExpectedTensor("a", "Python str", ())),
+        ("{python: float32, type: dtype}", ExpectedTensor("float32", "Python dtype", ())),
+        (
+            "{tuple: [python: 2, python: 3]}",
+            ExpectedStructure(
+                "tuple",
+                (ExpectedTensor(2, "Python int", ()), ExpectedTensor(3, "Python int", ())),
+            ),
+        ),
         ("{formula: 2 * x}", ExpectedTensor(6.0)),
         ('{formula: "sigmoid(0 * x) + max(x, 4) ** 2"}', ExpectedTensor(16.5)),
         ("{formula: -pi, shape: []}", ExpectedTensor(-math.pi, None, ())),

@@ -54,6 +54,21 @@ def test_a_framework_is_found_in_the_distribution_that_lists_it(
     assert about(site, module)["distribution"] == "frame-work-cpu"
 
 
+@pytest.mark.parametrize(("declared", "told"), [("True", True), ("False", False), (None, False)])
+def test_a_target_says_whether_its_tensors_are_numpy_arrays(
+    site: Path, declared: str | None, told: bool
+) -> None:
+    if declared:
+        (site / "framework" / "core.py").write_text(f"GRADCONF_NUMPY_TENSORS = {declared}")
+    assert about(site, "framework.core")["numpy_tensors"] is told
+
+
+def test_a_declaration_that_is_neither_true_nor_false_is_told(site: Path) -> None:
+    (site / "framework" / "core.py").write_text("GRADCONF_NUMPY_TENSORS = 'ndarray'")
+    with pytest.raises(WorkerError, match="GRADCONF_NUMPY_TENSORS is neither True nor False"):
+        about(site, "framework.core")
+
+
 @pytest.mark.parametrize("files", [{}, {"RECORD": "other/framework/x.py,,\n"}])
 def test_a_framework_that_none_lists_has_no_distribution(site: Path, files: dict[str, str]) -> None:
     install(site, "framework", "1.2", **files)

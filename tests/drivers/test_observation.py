@@ -78,14 +78,27 @@ OTHERS = {
     "g = type('x' * 1000, (), {})()": "x" * 160,
 }
 NUMBERS = {
-    "g = np.float64(1.5)": ("float", "1.5"),
     "g = Number(1.5)": ("float", "1.5"),
     "g = Whole.ONE": ("int", "1"),
-    "g = np.complex128(1 + 2j)": ("complex", "(1+2j)"),
-    "g = np.str_('a')": ("str", "'a'"),
     "g = -(2**63)": ("int", str(-(2**63))),
     "g = 2**64 - 1": ("int", str(2**64 - 1)),
 }
+
+ARRAYS = {
+    "g = np.array([1.5, 2.5], 'float32')": "float32",
+    "g = np.float64(1.5)": "float64",
+    "g = np.complex128(1 + 2j)": "complex128",
+    "g = np.bool_(True)": "bool",
+    "g = np.str_('a')": "string",
+}
+
+
+@pytest.fixture(scope="module")
+def numpy_session() -> Iterator[Session]:
+    session = Session(broken("numpy_tensors"))
+    session.start()
+    yield session
+    session.close()
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +159,21 @@ def test_a_fork_at_import_is_told() -> None:
     events = list(ask(load_text(TEXT), [broken("forks_at_import")], timeout=20))
     (failed,) = [event for event in events if isinstance(event, TargetFailed)]
     assert "cannot be imported: it forks while it is imported" in failed.reason
+
+
+@pytest.mark.parametrize("statements", ARRAYS)
+def test_what_is_of_numpy_is_an_array_though_python_takes_it_for_a_number(
+    session: Session, statements: str
+) -> None:
+    value = value_in(session, statements)
+    assert isinstance(value, Tensor)
+    assert (value.kind, value.dtype) == ("array", ARRAYS[statements])
+
+
+@pytest.mark.parametrize("statements", ARRAYS)
+def test_a_target_may_declare_that_its_tensors_are_of_numpy(
+    numpy_session: Session, statements: str
+) -> None:
+    value = value_in(numpy_session, statements)
+    assert isinstance(value, Tensor)
+    assert (value.kind, value.dtype) == ("tensor", ARRAYS[statements])

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from conformance.answers.answer import Answer
 from conformance.corpus.language.case import (
+    Cancellation,
     ExpectedAnyOf,
     ExpectedError,
     ExpectedNone,
     ExpectedOracle,
-    ExpectedSlices,
     ExpectedStructure,
     ExpectedSurvey,
     ExpectedTensor,
@@ -87,12 +87,23 @@ def test_a_literal_takes_the_dtype_of_the_oracle():
     assert [mismatch.kind for mismatch in judgement.mismatches] == ["dtype"]
 
 
-def test_the_oracle_binds_what_the_declaration_leaves_open():
-    declared = ExpectedSlices(ExpectedTensor(((1.0,),)), ExpectedTensor((2,)))
-    word = answered(g=slices([[1.0]], [2], [5, 1]))
-    target = answered(g=slices([[1.0]], [2], [4, 1]))
-    judgement = judged(case({"g": declared}), target, word)
-    assert [(m.kind, m.note) for m in judgement.mismatches] == [("shape", "expected by the oracle")]
+def test_the_oracle_binds_where_the_declaration_is_met_on_its_other_side():
+    word, target = answered(g=tensor(6.000008)), answered(g=tensor(5.999992))
+    assert judged(case({"g": SIX}), word, word).verdict == "pass"
+    (mismatch,) = judged(case({"g": SIX}), target, word).mismatches
+    assert mismatch.kind == "value"
+    assert mismatch.note.endswith("expected by the oracle")
+
+
+def test_the_oracle_binds_as_the_declaration_says():
+    rows = slices([[1.0], [2.0]], [2, 2], [3, 1])
+    dense = case({"g": ExpectedTensor(((0.0,), (0.0,), (3.0,)), dense=True)})
+    for target in (rows, tensor([[0.0], [0.0], [3.0]])):
+        assert judged(dense, answered(g=target), answered(g=rows)).verdict == "pass"
+    cancels = ExpectedTensor((0.0, 1.0), cancels=Cancellation(2.0, "2 - 2"))
+    word, target = answered(g=tensor([0.0, 1.0])), answered(g=tensor([1e-6, 1.0]))
+    assert judged(case({"g": cancels}), target, word).verdict == "pass"
+    assert judged(case({"g": ExpectedTensor((0.0, 1.0))}), target, word).verdict == "fail"
 
 
 def test_an_override_silences_the_oracle():
@@ -295,10 +306,15 @@ def test_a_malformed_answer_is_an_error_and_a_malformed_oracle_a_bad_case(observ
     assert judged(case(expect), ended, word).verdict in ("error", "fail")
 
 
-def test_a_python_scalar_is_the_same_fact_as_the_oracles_tensor():
-    assert judged(case({"g": SIX}), answered(g=scalar(6.0))).verdict == "pass"
-    assert judged(case({"g": SIX}), RIGHT, answered(g=scalar(6.0))).verdict == "pass"
-    assert judged(case({"g": SIX}), answered(g=scalar(7.0))).verdict == "fail"
+def test_a_python_scalar_is_met_by_one_only_and_a_tensor_by_a_tensor():
+    python = answered(g=scalar(6.0))
+    for due, right, wrong in (
+        (SIX, RIGHT, python),
+        (ExpectedTensor(6.0, "Python float"), python, RIGHT),
+    ):
+        assert judged(case({"g": due}), right, right).verdict == "pass"
+        assert judged(case({"g": due}), wrong, right).mismatches[0].kind == "structure"
+        assert judged(case({"g": due}), right, wrong).verdict == "bad_case"
 
 
 def test_the_bound_is_that_of_the_mode_and_of_the_length_of_the_program():

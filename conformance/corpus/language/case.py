@@ -41,18 +41,31 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
+class Cancellation:
+    """Why small elements are what is left of larger terms, and the size of the largest term."""
+
+    terms: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectedTensor:
-    """A tensor, an array or a Python scalar of this value.
+    """A tensor of this value; a Python scalar where `dtype` is a type such as `Python float`.
 
     `dtype` and `shape` are exact where given; without a dtype the oracle's dtype is taken.
     `within` narrows the bound: "exact", "element" (the bound is taken for each element instead
-    of for the whole tensor) or a relative error smaller than the usual bound.
+    of for the whole tensor) or a relative error smaller than the usual bound. A zero is exact,
+    unless the tensor `cancels`. Where it is `dense`, IndexedSlices that add up to it meet it too.
     """
 
     value: Nested
     dtype: str | None = None
     shape: tuple[int, ...] | None = None
     within: str | float | None = None
+    cancels: Cancellation | None = None
+    dense: bool = False
+    numpy: bool = False
+    """Whether it is a NumPy array instead: a departure's answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +84,10 @@ class ExpectedStructure:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedSlices:
-    """A tf.IndexedSlices: rows `values` at `indices` of a tensor of shape `dense_shape`."""
+    """A tf.IndexedSlices: rows `values` at `indices` of a tensor of shape `dense_shape`.
+
+    A shape that the slices do not know is None.
+    """
 
     values: ExpectedTensor
     indices: ExpectedTensor

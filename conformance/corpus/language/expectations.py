@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from conformance.corpus.language.case import (
+    Cancellation,
     Expectation,
     ExpectedAnyOf,
     ExpectedCalls,
@@ -27,7 +29,9 @@ from conformance.corpus.language.case import (
 from conformance.corpus.language.document import Node, shortened
 from conformance.corpus.language.formula import evaluate_formula
 from conformance.corpus.language.literals import (
+    COMPLEXES,
     DTYPES,
+    FLOATS,
     PYTHON_TYPES,
     is_complex_text,
     leaves,
@@ -54,6 +58,8 @@ NO_VALUES: dict[type, str] = {
     ExpectedRaised: "raised",
     ExpectedCalls: "calls",
 }
+TENSOR_KEYS = ("dtype", "shape", "within", "cancels", "dense")
+CANCELS_KEYS = ("terms", "reason")
 SLICES_KEYS = ("indices", "values", "dense_shape")
 
 
@@ -61,8 +67,8 @@ def parse_expectation(node: Node, inputs: Inputs, *, departure: bool = False) ->
     """One expectation; a fault (and a harmless expectation) for what is none.
 
     A `departure` records what a target really answers: it may also have the forms `raised` (class
-    and whole message of an exception), `data` (a large tensor's raw elements), `python` (a Python
-    scalar of a type) and `seen` (the text of what has no other form).
+    and whole message of an exception), `data` (a large tensor's raw elements) and `seen` (the text
+    of what has no other form), and a value or data may be a NumPy array's (`numpy: true`).
     """
     return _Reader(inputs, EXPECTATION_FORMS | (DEPARTURE_FORMS if departure else {})).read(node)
 
@@ -115,7 +121,12 @@ class _Reader:
             had = list(shape_of(value) or ())
             message = f"shape {list(shape)} contradicts the value's, {had}"
             node.mapping()["shape"].fault(message)
-        return ExpectedTensor(value, dtype, shape, node.read("within", _within))
+        within, cancels = node.read("within", _within), node.read("cancels", _cancellation)
+        dense, numpy = (bool(node.read(key, _true)) for key in ("dense", "numpy"))
+        found = ExpectedTensor(value, dtype, shape, within, cancels, dense, numpy)
+        if cancels:
+            _check_cancellation(found, node.mapping()["cancels"])
+        return found
 
     def data(self, node: Node, given: Node) -> Expectation:
         missing = [key for key in ("dtype", "shape") if key not in node.mapping()]
@@ -124,7 +135,8 @@ class _Reader:
         dtype, shape = node.read("dtype", parse_dtype) or "", node.read("shape", parse_shape) or ()
         if missing or dtype not in DTYPES:
             return ExpectedTensor(0.0)
-        return ExpectedTensor(parse_data(given, dtype, shape), dtype, shape)
+        numpy = bool(node.read("numpy", _true))
+        return ExpectedTensor(parse_data(given, dtype, shape), dtype, shape, numpy=numpy)
 
     def structure(self, node: Node, given: Node) -> Expectation:
         if "dict" in node.mapping():
@@ -166,14 +178,16 @@ class _Reader:
 
     def python(self, node: Node, given: Node) -> Expectation:
         types = {name.removeprefix("Python "): name for name in PYTHON_TYPES}
-        kind = node.read("type", Node.line)
-        kind = "float" if kind is None else kind
+        kind = node.read("type", Node.line) or type(given.value).__name__
         if kind not in types:
-            message = f"no type '{shortened(kind)}'{suggest(kind, types)}"
-            node.mapping()["type"].fault(message)
+            message = f"no type '{shortened(kind)}' of a Python scalar{suggest(kind, types)}"
+            node.mapping().get("type", given).fault(message)
             return ExpectedTensor(0.0)
         dtype = None if kind == "int" else PYTHON_TYPES[types[kind]]
-        return ExpectedTensor(self.number(given, dtype), types[kind], ())
+        value = self.number(given, dtype)
+        if isinstance(value, tuple):
+            given.fault("a Python scalar is one value")
+        return ExpectedTensor(value, types[kind], ())
 
     def seen(self, node: Node, given: Node) -> Expectation:
         return ExpectedSeen(given.line())
@@ -226,6 +240,35 @@ def _within(node: Node) -> str | float | None:
     return None
 
 
+def _cancellation(node: Node) -> Cancellation | None:
+    node.keys(CANCELS_KEYS, required=CANCELS_KEYS)
+    return Cancellation(node.read("terms", _size) or 0.0, node.read("reason", Node.line) or "")
+
+
+def _size(node: Node) -> float:
+    if isinstance(node.value, float) and 0.0 < node.value < math.inf:
+        return node.value
+    node.fault(f"the size of the largest term is a number above 0, such as 2.0, got {node.kind}")
+    return 0.0
+
+
+def _check_cancellation(expected: ExpectedTensor, node: Node) -> None:
+    """What cancels is a zero, or a part of a complex number; `within` says another bound."""
+    elements = leaves(expected.value)
+    if expected.within is not None:
+        node.fault_of_name("within and cancels are two bounds: write one")
+    if not any(isinstance(leaf, complex) or leaf == 0 for leaf in elements):
+        node.fault_of_name("no element is zero, or has parts: nothing cancels")
+    if expected.dtype and expected.dtype not in FLOATS + COMPLEXES:
+        node.fault_of_name(f"{expected.dtype} is exact: nothing is rounded")
+
+
+def _true(node: Node) -> bool:
+    if node.value is not True:
+        node.fault("write true, or leave the key out")
+    return True
+
+
 def options_of(expectation: Expectation) -> tuple[Expectation, ...]:
     """The answers that an expectation allows: itself, or each of its `any_of`."""
     return expectation.options if isinstance(expectation, ExpectedAnyOf) else (expectation,)
@@ -237,8 +280,9 @@ def expects(expectation: Expectation | None, kind: type) -> bool:
 
 
 EXPECTATION_FORMS: dict[str, Form] = {
-    "value": (("value", "dtype", "shape", "within"), _Reader.tensor),
-    "formula": (("formula", "dtype", "shape", "within"), _Reader.tensor),
+    "value": (("value", *TENSOR_KEYS), _Reader.tensor),
+    "formula": (("formula", *TENSOR_KEYS), _Reader.tensor),
+    "python": (("python", "type"), _Reader.python),
     "list": (("list",), _Reader.structure),
     "tuple": (("tuple",), _Reader.structure),
     "dict": (("dict",), _Reader.structure),
@@ -252,8 +296,8 @@ EXPECTATION_FORMS: dict[str, Form] = {
 
 DEPARTURE_FORMS: dict[str, Form] = {
     "raised": (("raised", "message"), _Reader.raised),
-    "data": (("data", "dtype", "shape"), _Reader.data),
-    "python": (("python", "type"), _Reader.python),
+    "value": (("value", *TENSOR_KEYS, "numpy"), _Reader.tensor),
+    "data": (("data", "dtype", "shape", "numpy"), _Reader.data),
     "seen": (("seen",), _Reader.seen),
 }
 """The further forms in which a departure tells what a target answers."""

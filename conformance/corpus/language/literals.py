@@ -17,6 +17,7 @@ from conformance.corpus.language.document import Node, shortened
 from conformance.text import suggest
 
 Family: TypeAlias = Literal["bool", "integer", "float", "complex", "string"]
+Kind: TypeAlias = Literal["tensor", "array", "scalar"]
 
 WIRE = {
     "bool": "|b1",
@@ -47,7 +48,7 @@ PYTHON_TYPES = {
     "Python str": "string",
     "Python dtype": "string",
 }
-"""What a departure calls the type of a Python scalar, and the dtype that holds it."""
+"""What the type of a Python scalar is called, and the dtype that holds it."""
 
 
 def family(dtype: str) -> Family:
@@ -57,6 +58,11 @@ def family(dtype: str) -> Family:
     if dtype == "string":
         return "string"
     return "integer" if "int" in dtype else "complex" if "complex" in dtype else "float"
+
+
+def kind_of(dtype: str | None, numpy: bool) -> Kind:
+    """What a value of a dtype is: a tensor, a NumPy array or a Python scalar."""
+    return "scalar" if dtype in PYTHON_TYPES else "array" if numpy else "tensor"
 
 
 FLOATS = tuple(dtype for dtype in DTYPES if family(dtype) == "float")

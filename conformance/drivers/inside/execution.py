@@ -10,6 +10,7 @@ import traceback
 
 import numpy as np
 from inside import modes
+from inside.loading import numpy_tensors
 from inside.observation import Observer, observe_error, placeless
 
 
@@ -43,7 +44,7 @@ class _Cell:
         self.file = "<case {}>".format(request["name"])
         self.namespace = {"tf": target, "np": np, "alive": modes.alive, "__name__": "case"}
         self.phase = "define"
-        self.observer = Observer()
+        self.observer = Observer(numpy_tensors(target))
 
     def run(self):
         try:
@@ -87,7 +88,7 @@ class _Cell:
         wanted = self.request["observe"]
         observed = self._observed({name: bound[name] for name in bound if name in wanted})
         if self.request["mode"] in ("graph", "xla"):  # tensors of a graph that never ran
-            known = ("none", "scalar", "error")
+            known = ("none", "scalar", "array", "error")
             observed = {name: found for name, found in observed.items() if found["kind"] in known}
         return {**observed, **self._observed(self.namespace.get("calls", {}))}
 

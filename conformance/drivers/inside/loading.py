@@ -108,6 +108,14 @@ def _lacks(target) -> list:
     return [str(name) for name in lacks]
 
 
+def numpy_tensors(target) -> bool:
+    """Whether the target declares that its tensors are NumPy arrays."""
+    declared = getattr(target, "GRADCONF_NUMPY_TENSORS", False)
+    if not isinstance(declared, bool):
+        raise TypeError("GRADCONF_NUMPY_TENSORS is neither True nor False")
+    return declared
+
+
 def describe(target, request: dict) -> dict:
     """What goes into a record's header about this worker."""
     import numpy
@@ -123,4 +131,5 @@ def describe(target, request: dict) -> dict:
         "digest": digest(request["module"]),
         "platform": f"{platform.system()} {platform.machine()}",
         "lacks": _lacks(target),
+        "numpy_tensors": numpy_tensors(target),
     }

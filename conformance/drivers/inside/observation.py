@@ -36,10 +36,12 @@ class Observer:
     """Observes the values of one cell, bounded in depth, parts and bytes.
 
     A foreign value may raise whatever it likes while it is looked at. What the wire cannot carry,
-    or is more than MAX_VALUES parts or MAX_BYTES, is `other`, with its class and why.
+    or is more than MAX_VALUES parts or MAX_BYTES, is `other`, with its class and why. The tensors
+    of a target may be NumPy arrays: then those are observed as tensors (`numpy_tensors`).
     """
 
-    def __init__(self):
+    def __init__(self, numpy_tensors=False):
+        self.numpy_kind = "tensor" if numpy_tensors else "array"
         self.depth = 0
         self.values = 0
         self.bytes = 0
@@ -79,12 +81,13 @@ class Observer:
         """
         if value is None:
             return {"kind": "none"}
+        if isinstance(value, (np.ndarray, np.generic)):  # np.float64 is a float of Python too
+            array = np.asarray(value)
+            return self._array(array, array.dtype.name, value, self.numpy_kind)
         if isinstance(value, PYTHON_NUMBERS):
             return self._python_number(value)
         if isinstance(value, BaseException):
             return observe_error(value, "run", None)
-        if isinstance(value, (np.ndarray, np.generic)):
-            return self._array(np.asarray(value), np.asarray(value).dtype.name, value)
         if self.depth > MAX_DEPTH:
             return _other("a structure nested too deeply")
         if isinstance(value, (list, tuple)):
@@ -139,20 +142,21 @@ class Observer:
             array = np.asarray(value.numpy())
         except Exception as error:  # a symbolic tensor outside its graph has no value
             return {"kind": "not_observed", "raised": type(error).__name__}
-        return self._array(array, str(getattr(value.dtype, "name", array.dtype.name)), value)
+        dtype = str(getattr(value.dtype, "name", array.dtype.name))
+        return self._array(array, dtype, value, "tensor")
 
-    def _array(self, array, dtype, value):
+    def _array(self, array, dtype, value, kind):
         """The observation of an array whose framework calls its dtype `dtype`."""
         owner = type(value).__name__
         self._spend(size=max([array.nbytes, *array.shape]))
         if array.dtype.kind in "OSU":
-            return _observe_strings(array, owner)
+            return _observe_strings(array, owner, kind)
         held = array.dtype.name
         if dtype not in CARRIED:
             return _other(f"{owner} of {dtype}")
         if held != dtype and (dtype != "bfloat16" or array.dtype.itemsize != 2):
             return _other(f"{owner} of {dtype} that holds {held}")
-        return observe_array(array, dtype)
+        return observe_array(array, dtype, kind)
 
 
 def _other(what):
@@ -167,20 +171,20 @@ def _composed(kind, value, parts, **more):
         if name == "dense_shape" and kind == "indexed_slices":
             fits = part["kind"] == "none" or _is_shape(part)
         else:
-            fits = part["kind"] in ("tensor", "scalar")
+            fits = part["kind"] in ("tensor", "array", "scalar")
         if not fits:
             return _other(f"{type(value).__name__} without {name} that the wire can carry")
     return dict(parts, kind=kind, **more)
 
 
 def _is_shape(part):
-    if part["kind"] == "tensor":
+    if part["kind"] in ("tensor", "array"):
         return "int" in part["dtype"] and len(part["shape"]) < 2
     sizes = part.get("items", [None])
     return all(size and size["kind"] == "scalar" and size["type"] == "int" for size in sizes)
 
 
-def observe_array(array, dtype):
+def observe_array(array, dtype, kind="tensor"):
     """The observation of a NumPy array whose framework calls its dtype `dtype`."""
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
@@ -188,7 +192,7 @@ def observe_array(array, dtype):
         array = array.view(np.uint8) != 0  # NumPy takes any byte for a bool
     data = base64.b64encode(array.tobytes()).decode("ascii")
     return {
-        "kind": "tensor",
+        "kind": kind,
         "dtype": dtype,
         "shape": list(array.shape),
         "data": data,
@@ -196,13 +200,13 @@ def observe_array(array, dtype):
     }
 
 
-def _observe_strings(array, owner):
+def _observe_strings(array, owner, kind):
     items = array.ravel().tolist()
     if not all(isinstance(item, (str, bytes)) for item in items):
         return _other(f"{owner} of objects")
     raw = [x.encode("utf-8", "surrogateescape") if isinstance(x, str) else x for x in items]
     return {
-        "kind": "tensor",
+        "kind": kind,
         "dtype": "string",
         "shape": list(array.shape),
         "data": [base64.b64encode(item).decode("ascii") for item in raw],
