@@ -80,7 +80,9 @@ BROADCASTING = (
     *_each("tf.math.*({x}, {y})", "atan2 divide_no_nan multiply_no_nan squared_difference xdivy"),
     *_each("tf.math.*({x}, {y})", "xlog1py xlogy floormod nextafter zeta polygamma"),
     "tf.math.betainc({x}, {x}, {y})",
-    "@tf.custom_gradient\ndef {f}(u, w):\n    return u * w, lambda ct: (ct, None)\n{f}({x}, {y})",
+    "@tf.custom_gradient\ndef {f}(u, w):\n"
+    "    return u * w, lambda ct: (tf.reduce_sum(ct) * tf.ones_like(u), None)\n"
+    "{f}({x}, {y})",
 )
 """Texts whose value has the shape to which `x` and `y` broadcast."""
 
@@ -163,7 +165,8 @@ OF_VARIABLES = (
     *("{v}.assign({x})", "{v}.assign_add({v} * 0.5)", "{v}.assign_sub(tf.ones_like({v}))"),
     *("tf.Variable({x}) * 2.0", "tf.gather({v}, [0])"),
     "@tf.custom_gradient\ndef {f}(u):\n"
-    "    return u * {v}, lambda ct, variables=None: (ct, [2.0 * tf.ones_like({v})])\n"
+    "    return u * {v}, lambda ct, variables=None: (\n"
+    "        tf.reduce_sum(ct) * tf.ones_like(u), [2.0 * tf.ones_like({v})])\n"
     "{f}({x})",
     "@tf.recompute_grad\ndef {f}(u):\n    return tf.sin(u) * {v}\n{f}({x})",
 )

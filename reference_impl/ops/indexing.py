@@ -14,7 +14,7 @@ import numpy as np
 from reference_impl.arrays import Array, as_indices, whole_numbers
 from reference_impl.errors import InvalidArgumentError
 from reference_impl.ops.shape import reshape
-from reference_impl.rules import ANY, FLOATING, primitive, vjp_of
+from reference_impl.rules import ANY, ORDERED, primitive, vjp_of
 from reference_impl.tensor import IndexedSlices, Tensor, convert_to_tensor
 
 Cts = tuple[Any, ...]
@@ -160,7 +160,7 @@ def segment_sum_vjp(ct: Tensor, _out: Tensor, _data: Tensor, *, segment_ids: Arr
     return (taken * mask.astype(taken.array.dtype),)
 
 
-@primitive("SparseSegmentSum", FLOATING, indices=as_indices, segment_ids=as_indices)
+@primitive("SparseSegmentSum", ORDERED, indices=as_indices, segment_ids=as_indices)
 def sparse_segment_sum(
     data: Array, *, indices: Array, segment_ids: Array, sparse_gradient: bool = False
 ) -> Array:

@@ -96,8 +96,8 @@ def tensordot(a: Any, b: Any, axes: Any) -> Tensor:
             raise ValueError("`axes` must not be larger than the number of dimensions")
         axes = builtins.range(a.ndim - int(axes), a.ndim), builtins.range(int(axes))
     of_a, of_b = (whole_numbers(tuple(np.ravel(side))) for side in axes)
-    free_a, matrix_a = _matricize(a, [i % a.ndim for i in of_a], last=True)
-    free_b, matrix_b = _matricize(b, [i % b.ndim for i in of_b], last=False)
+    free_a, matrix_a = _matricize(a, [i + a.ndim * (i < 0) for i in of_a], last=True)
+    free_b, matrix_b = _matricize(b, [i + b.ndim * (i < 0) for i in of_b], last=False)
     return reshape(matmul(matrix_a, matrix_b), (*free_a, *free_b))
 
 

@@ -34,11 +34,15 @@ def _reduced(x: Tensor, axis: Axes) -> list[int]:
 
 
 def _keep(result: Tensor, x: Tensor, axis: Axes) -> Tensor:
-    """Return a reduction of x so that it broadcasts to x: with its reduced axes back at size 1."""
-    if axis is None or result.ndim == x.ndim:
-        return result
+    """Return a reduction of x so that it broadcasts to x: with its reduced axes back at size 1.
+
+    **Errors**: a cotangent with another number of elements, as a custom gradient may declare it.
+    """
     gone = _reduced(x, axis)
-    return reshape(result, [1 if i in gone else n for i, n in enumerate(x.array.shape)])
+    shape = tuple(1 if i in gone else n for i, n in enumerate(x.array.shape))
+    if result.array.shape == shape or (axis is None and not result.ndim):
+        return result
+    return reshape(result, shape)
 
 
 def _repeat(ct: Tensor, x: Tensor, axis: Axes) -> Tensor:

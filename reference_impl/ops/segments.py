@@ -14,7 +14,7 @@ import numpy as np
 from reference_impl.arrays import Array, as_indices
 from reference_impl.dtypes import float32
 from reference_impl.ops.arithmetic import divide_no_nan
-from reference_impl.ops.complex_numbers import cast
+from reference_impl.ops.complex_numbers import cast, conj
 from reference_impl.ops.indexing import (
     columns,
     gather,
@@ -89,7 +89,7 @@ def segment_prod(data: Array, *, segment_ids: Array) -> Array:
 
 @vjp_of(segment_prod)
 def segment_prod_vjp(ct: Tensor, out: Tensor, data: Tensor, *, segment_ids: Array) -> Cts:
-    """Ct times the product of the other elements of the segment.
+    """Ct times the conjugate of the product of the other elements of the segment.
 
     **Edges**: a single zero gets the product of the others, which get 0; with two zeros all get 0.
     """
@@ -98,7 +98,7 @@ def segment_prod_vjp(ct: Tensor, out: Tensor, data: Tensor, *, segment_ids: Arra
     ct = where(zeros > 1.0, zeros_like(ct), ct)
     nonzero = where(is_zero, ones_like(data), data)
     others = where(is_zero, gather(segment_prod(nonzero, ids), ids), gather(out, ids) / nonzero)
-    return (gather(ct, ids) * others,)
+    return (gather(ct, ids) * conj(others),)
 
 
 # ----- Scattered extrema -----

@@ -98,8 +98,8 @@ def roll_vjp(ct: Tensor, _out: Tensor, _input: Tensor, *, shift: Sizes, axis: Si
 
 
 def fill(dims: Any, value: Any) -> Tensor:
-    """Return a tensor of one value, connected to it."""
-    return broadcast_to(value, dims)
+    """Return a tensor of one value, connected to it; a value of several elements is refused."""
+    return broadcast_to(reshape(value, []), dims)
 
 
 # ----- Joining and parting -----
@@ -226,7 +226,9 @@ def mirror_pad_grad_vjp(
 def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any = 0) -> Tensor:
     """Return the tensor with elements added around it: CONSTANT, REFLECT or SYMMETRIC."""
     if mode.upper() == "CONSTANT":
-        return _pad(tensor, paddings=paddings, constant=constant_values)
+        tensor = convert_to_tensor(tensor)
+        constant = convert_to_tensor(constant_values, dtype=tensor.dtype).array
+        return _pad(tensor, paddings=paddings, constant=constant)
     return _mirror_pad(tensor, paddings=paddings, mode=mode.lower())
 
 
