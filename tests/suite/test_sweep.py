@@ -59,7 +59,7 @@ UNDRAWN = {
     **dict.fromkeys(("data.Dataset", "keras.layers.Dense", "keras.layers.Lambda"), OBJECTS),
     **dict.fromkeys(("keras.Sequential", "is_tensor", "name_scope", "uint8", "bool"), OBJECTS),
     **dict.fromkeys(("debugging.assert_equal", "dtypes.experimental.float8_e5m2"), OBJECTS),
-    **dict.fromkeys(("strings.as_string", "strings.to_number"), OBJECTS),
+    **dict.fromkeys(("strings.as_string", "strings.to_number", "TensorSpec"), OBJECTS),
 }
 """What of the oracle's names is not drawn, and why."""
 
