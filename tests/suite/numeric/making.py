@@ -33,7 +33,8 @@ def wrong_oracle(workshop: Path, file: str, old: str, new: str) -> Target:
     """A copy of the oracle with one edit."""
     control(workshop)
     place = Place("a test", 1, 1, "$")
-    return make(Mutant("wrong", "a mistake", (Edit(file, old, new),), Node({}, place)), workshop)
+    edits = (Edit(file, old, new),)
+    return make(Mutant("wrong", "a mistake", (), edits, Node({}, place)), workshop)
 
 
 def checked(asked: Sequence[Case], target: Target = ORACLE) -> Numeric:
