@@ -187,10 +187,12 @@ def change_of_identity(before: Mapping[str, Any], now: Mapping[str, Any]) -> str
 
 def _unknown_name(answer: Answer, lowered: Lowered) -> str:
     """The framework's name that a program uses and its target lacks; else nothing."""
-    for value in (answer.error, *answer.observations.values()):
-        missing = NO_ATTRIBUTE.search(value.message) if isinstance(value, Raised) else None
-        for name in sorted(lowered.uses) if missing else ():
-            if missing and missing[1] in name.split("."):
+    raised = (answer.error, *answer.observations.values())
+    messages = [value.message for value in raised if isinstance(value, Raised)]
+    messages += [derivative.fault for derivative in answer.derivatives.values()]
+    for missing in filter(None, map(NO_ATTRIBUTE.search, messages)):
+        for name in sorted(lowered.uses):
+            if missing[1] in name.split("."):
                 return name
     return ""
 

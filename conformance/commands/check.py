@@ -8,11 +8,15 @@ from pathlib import Path
 
 from conformance.answers.answer import Answer
 from conformance.closing import UsageError
+from conformance.commands.options import say
 from conformance.corpus.cases import load_corpus, load_files
 from conformance.corpus.language.case import Case
 from conformance.files import data_folder
+from conformance.suite.derivative_check import check_derivatives
 from conformance.suite.numeric.check import LEAST_SHARE, check_numerically
 from conformance.suite.oracle_check import faults_against_oracle
+from conformance.targets.environments import provisioned
+from conformance.targets.specification import Target, parse_targets
 from conformance.verdicts.departure_file import read_folder
 
 
@@ -21,6 +25,8 @@ def check_options(parser: argparse.ArgumentParser) -> None:
     add, unchecked = parser.add_argument, "name the cases that --numeric cannot check"
     add("files", nargs="*", metavar="FILE", help="case files, or folders of them; all by default")
     add("--numeric", action="store_true", help="hold every gradient against difference quotients")
+    regular = "hold every expected derivative against a target's forward, the oracle's by default"
+    add("--derivative", nargs="?", const="reference", metavar="TARGET", help=regular)
     add("--schema", action="store_true", help="print a JSON Schema of case files, for editors")
     add("-v", "--verbose", action="store_true", help=unchecked)
 
@@ -39,10 +45,19 @@ def run_check(arguments: argparse.Namespace) -> int:
     faults = list(faults_against_oracle(cases, answers))
     if arguments.numeric:
         faults += _numeric_faults(cases, answers, arguments)
+    if arguments.derivative:
+        found = check_derivatives(cases, provisioned(_target(arguments.derivative), say))
+        print(found)
+        faults += found.faults
     if faults:
         raise UsageError("\n".join(faults))
     print(f"{len(cases)} cases", "conforms", sep="\n")
     return 0
+
+
+def _target(word: str) -> Target:
+    (target,) = parse_targets([word])
+    return target
 
 
 def _case_files(words: Sequence[str]) -> list[Path]:

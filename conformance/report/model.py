@@ -202,7 +202,7 @@ class Score:
     known: int = 0
     new: int = 0
     compared: int = 0
-    seconded: int = 0
+    witnesses: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def passed(self) -> int:
@@ -244,9 +244,9 @@ class Score:
 
     @property
     def evidence(self) -> str:
-        """How much was compared, and where the oracle was a second witness."""
-        facts, cells = plural(self.compared, "fact"), plural(self.seconded, "cell")
-        return f"{facts} compared; {cells} judged by both witnesses"
+        """How much was compared, and how many cells were held against which witnesses."""
+        told = ", ".join(f"{count} {kind}" for kind, count in self.witnesses.items())
+        return f"{plural(self.compared, 'fact')} compared; cells by witnesses: {told or 'none'}"
 
 
 @dataclass(frozen=True, slots=True)

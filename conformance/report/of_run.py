@@ -17,7 +17,7 @@ from conformance.report.of_difference import Known, changed_cells, version_secti
 from conformance.text import plural
 from conformance.verdicts.changes import Changes
 from conformance.verdicts.findings import ORACLE_LABEL, Finding, Findings
-from conformance.verdicts.judge import FAULTS, SHORTFALLS, Verdict
+from conformance.verdicts.judge import FAULTS, SHORTFALLS, WITNESSES, Verdict, witnessed
 
 Place: TypeAlias = tuple[str, str]
 """A target and a mode: what a column is of."""
@@ -200,6 +200,7 @@ def _subjects(run: Findings, scores: Mapping[str, Score]) -> Iterator[Subject]:
 
 def _score(run: Findings, target: str) -> Score:
     own = [found for found in run.cells if found.cell.target == target]
+    counted = Counter(map(witnessed, own))
     excused = [f.standing for f in own if f.verdict in SHORTFALLS and not f.falls_short]
     return Score(
         run.counts(target),
@@ -207,7 +208,7 @@ def _score(run: Findings, target: str) -> Score:
         excused.count("known"),
         excused.count("new case"),
         compared=sum(found.compared for found in own),
-        seconded=sum("oracle" in found.witnesses for found in own),
+        witnesses={kind: counted[kind] for kind in WITNESSES if counted[kind]},
     )
 
 

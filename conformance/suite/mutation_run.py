@@ -17,7 +17,10 @@ from conformance.targets.specification import Target
 from conformance.verdicts.judge import SHORTFALLS, Evidence, Judgement, judge
 
 NULL_TARGETS = Path(__file__).parent / "null_targets.py"
-NULLS = ("none", "zeros", "ones", "nan", "raises", "returns_target", "returns_upstream")
+NULLS = (
+    *("none", "zeros", "ones", "nan", "raises"),
+    *("zero_operations", "returns_target", "returns_upstream"),
+)
 TIMEOUT = 5.0
 """Seconds for a cell of a mutant: the oracle needs a few milliseconds."""
 WIDE = 0.2
@@ -71,6 +74,8 @@ class MutationRun:
         """The cases that every target is asked in a graph, for eager execution refuses them."""
         self._others = [case for case in cases if "eager" not in case.not_applicable]
         self._oracle: dict[str, Answer] = {}
+        self.lacking: set[str] = set()
+        """The cases that the control does not support: no mutant of it can show anything there."""
 
     def ask_control(self, control: Target) -> Tally:
         """Ask the control, an untouched oracle; it must pass before any mutant counts."""
@@ -78,6 +83,8 @@ class MutationRun:
         for answered, derived in self._answers(control):
             tally.count(answered.cell.case, self._judged(answered, derived))
             self._oracle[answered.cell.case] = answered.answer
+            if answered.answer.outcome == "unsupported":
+                self.lacking.add(answered.cell.case)
         return tally
 
     def tallies(self, targets: Sequence[Target], jobs: int) -> Iterator[Tally]:

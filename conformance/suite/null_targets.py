@@ -42,6 +42,30 @@ class NullTarget:
         return self.gradients(ys, likes)
 
 
+class ZeroTarget(NullTarget):
+    """Answers zeros for the value of every operation too, so that it is its own derivative."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _zeroed(super().__getattr__(name))
+
+
+def _zeroed(found: Any) -> Any:
+    """An operation that computes nothing; what is none stays."""
+    if isinstance(found, SimpleNamespace):
+        return SimpleNamespace(**{name: _zeroed(one) for name, one in vars(found).items()})
+    if not getattr(found, "__module__", "").startswith("reference_impl.ops."):
+        return found
+
+    def operation(*args: Any, **kwargs: Any) -> Any:
+        return tf.nest.map_structure(_zero, found(*args, **kwargs))
+
+    return operation
+
+
+def _zero(value: Any) -> Any:
+    return tf.zeros_like(value) if isinstance(value, tf.Tensor) else value
+
+
 def _tape(answer: Answer) -> type:
     class GradientTape(reference_impl.GradientTape):
         """Answers without looking at what it recorded."""
@@ -110,5 +134,6 @@ zeros = NullTarget(lambda target, like, upstream: tf.zeros_like(like))
 ones = NullTarget(lambda target, like, upstream: _ones_like(like))
 nan = NullTarget(lambda target, like, upstream: _nan_like(like))
 raises = NullTarget(_raise)
+zero_operations = ZeroTarget(lambda target, like, upstream: tf.zeros_like(like))
 returns_target = NullTarget(lambda target, like, upstream: target)
 returns_upstream = NullTarget(lambda target, like, upstream: upstream)

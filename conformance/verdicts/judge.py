@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -49,6 +50,21 @@ RAN: tuple[Verdict, ...] = ("pass", "known_deviation", *SHORTFALLS, *FAULTS)
 NUMERIC = {*FLOATS, *COMPLEXES, *INTEGERS}
 ALIASES = {"double": "float64", "half": "float16", "np": "float64"}
 PARTS = (("float32", "complex64"), ("float64", "complex128"))
+
+
+WITNESSES: Mapping[str, Collection[str]] = {
+    "derivative and oracle": ("derivative", "oracle"),
+    "declared and oracle": ("declared", "oracle"),
+    "derivative and value": ("derivative", "declared"),
+    "one only": (),
+}
+"""What an answer can be held against, and the witnesses that it takes; the first that holds."""
+
+
+def witnessed(judgement: Judgement) -> str:
+    """What an answer was held against; nothing where nothing was compared."""
+    by = {*judgement.witnesses}
+    return next((kind for kind, those in WITNESSES.items() if by and by.issuperset(those)), "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ def test_a_block_loads(block: str) -> None:
 
 
 def test_there_are_blocks() -> None:
-    assert len(BLOCKS) == 6
+    assert len(BLOCKS) == 7
     assert README.count("```yaml") == len(BLOCKS)
 
 

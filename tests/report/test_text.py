@@ -59,7 +59,7 @@ def test_a_small_report_from_its_first_line_to_its_last():
         "",
         "conformance: 0 of 1 applicable cell (0.0 %)",
         "  1 fall short",
-        "  0 facts compared; 0 cells judged by both witnesses",
+        "  0 facts compared; cells by witnesses: none",
         "record: r.jsonl",
         "falls_short",
     ]

@@ -149,7 +149,7 @@ def test_all_mutants_are_followed_by_the_null_targets_and_a_file(
         "kills": ["basics/squares/square", "basics/squares/persistent_square"],
     }
     assert found["nulls"]["none"] == {"passed": 1, "applicable": 3}
-    assert len(found["nulls"]) == 7
+    assert len(found["nulls"]) == 8
 
 
 @pytest.mark.slow

@@ -66,13 +66,14 @@ class Forward:
     """The forward of a gradient: `attempts` are its texts and first steps, by dtype.
 
     `sources` is the answer that is due, with a derivative at each source; `targets` are the names
-    that are differentiated.
+    that are differentiated, to the first or second `order`.
     """
 
     sources: Expectation
     targets: frozenset[str]
     attempts: Mapping[str, tuple[str, float]]
     parameters: tuple[str, ...]
+    order: int
 
     @property
     def asked(self) -> dict[str, object]:
@@ -155,7 +156,7 @@ def forward_of(case: Case, name: str) -> Forward:
         dtype: (_text(case, body, parameters, moved, dtype), STEPS[dtype, order])
         for dtype in ATTEMPTS
     }
-    return Forward(due, names_read(target), attempts, parameters)
+    return Forward(due, names_read(target), attempts, parameters, order)
 
 
 PLACES = ((0, "target"), (1, "sources"), (2, "output_gradients"))
