@@ -46,7 +46,7 @@ def run_mutants(arguments: argparse.Namespace) -> int:
     The untouched control runs first and must conform. A mutant that no case catches falls short,
     and in the whole corpus a case that no mutant fails, a claim of the contract that no mutant
     shows, and a mutant that fails no case which cites what it breaks; null targets and mutants
-    that fail a fifth of the cells show nothing.
+    that fail a fifth of all entries show nothing.
     `gradconf mutants tensorflow [RULE[:MISTAKE]]` breaks TensorFlow's registered gradients instead.
     """
     if arguments.mutants[:1] == ["tensorflow"]:
@@ -163,14 +163,14 @@ def _lines(
         yield from _failed(found)
         breaks = {mutant.name: mutant.breaks for mutant in found.mutants}
         found.shown = shown(cases, breaks, found.tallies)
-        found.claims = _claims(found)
+        found.claims = _claims(found, cases)
         yield from _shown(found)
 
 
-def _claims(found: _Found) -> dict[str, list[str]]:
+def _claims(found: _Found, cases: Sequence[Case]) -> dict[str, list[str]]:
     """The mutants that show each claim that is not excused."""
     excuses = read_excuses()
-    counting = [tally.name for tally in narrow(found.tallies)]
+    counting = [tally.name for tally in narrow(cases, found.tallies)]
     return {
         claim.id: [name for name in counting if found.shown[name].get(claim.id)]
         for claim in contract_claims()

@@ -24,7 +24,7 @@ NULLS = (
 TIMEOUT = 5.0
 """Seconds for a cell of a mutant: the oracle needs a few milliseconds."""
 WIDE = 0.2
-"""A mutant that fails more of the cells than this says nothing of a single case."""
+"""A mutant that fails more of the entries of case files says nothing of a single case."""
 MAX_LOST = 3
 """Crashes and timeouts after which a mutant is not asked any more: it is caught."""
 
@@ -122,14 +122,23 @@ class MutationRun:
         return judge(Evidence(case, mode, answered.answer, oracle, lower(case, mode), derived))
 
 
-def narrow(tallies: Sequence[Tally]) -> list[Tally]:
-    """The tallies that say something of single cases: caught, and not WIDE."""
-    return [tally for tally in tallies if tally.caught and 1 - tally.share <= WIDE]
+def narrow(cases: Sequence[Case], tallies: Sequence[Tally]) -> list[Tally]:
+    """The tallies that say something of single cases: caught, and not WIDE.
+
+    The rows of a table count as one, so that a long table makes no mutant of its rows wide.
+    """
+    entry_of = {case.id: case.place for case in cases}
+    widest = WIDE * len({*entry_of.values()})
+
+    def width(tally: Tally) -> int:
+        return len({entry_of[case_id] for case_id in tally.kills})
+
+    return [tally for tally in tallies if tally.caught and width(tally) <= widest]
 
 
 def failed_by(cases: Sequence[Case], tallies: Sequence[Tally]) -> dict[str, list[str]]:
     """For each case the mutants that fail it; those that are WIDE do not count."""
-    kills = {tally.name: frozenset(tally.kills) for tally in narrow(tallies)}
+    kills = {tally.name: frozenset(tally.kills) for tally in narrow(cases, tallies)}
     return {case.id: [name for name in kills if case.id in kills[name]] for case in cases}
 
 

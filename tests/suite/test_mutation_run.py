@@ -109,15 +109,26 @@ def test_a_case_that_eager_execution_refuses_is_asked_in_a_graph(workshop: Path)
     assert "basics/graphs/symbolic" in found.kills
 
 
-def test_what_fails_each_case_leaves_out_what_fails_a_fifth_of_all(workshop: Path) -> None:
-    cases = load_corpus(make_corpus(workshop))
-    first, second, third = (case.id for case in cases)
+ROW = entry(
+    each="{f: [{name: a, x: 1.0}, {name: b, x: 2.0}]}", inputs='{x: "${f.x}"}', expect="{g: oracle}"
+)
+ROWS = file_of("Rows.", **{"row_${f}": ROW})
+OTHERS = file_of("Others.", one=entry(), two=entry())
+
+
+def test_what_fails_each_case_leaves_out_what_fails_a_fifth_of_all_entries(workshop: Path) -> None:
+    cases = load_corpus(make_corpus(workshop, more__rows=ROWS, more__others=OTHERS))
+    rows = [case.id for case in cases if case.id.startswith("more/rows")]
+    others = [case.id for case in cases if case.id not in rows]
+    first, second, third, *_ = others
     tallies = [
-        Tally("narrow", kills=[second], passed=9),
-        Tally("wide", kills=[first, second], passed=7),
-        Tally("at fault", kills=[third], passed=9, fault="it did not start"),
+        Tally("of a table", kills=rows, passed=5),
+        Tally("wide", kills=[first, second], passed=5),
+        Tally("at fault", kills=[third], passed=6, fault="it did not start"),
     ]
-    assert failed_by(cases, tallies) == {first: [], second: ["narrow"], third: []}
+    assert len(rows) == 2
+    found = failed_by(cases, tallies)
+    assert found == {id: ["of a table"] if id in rows else [] for id in (*rows, *others)}
 
 
 GRAPHS_DIFFER = file_of(
