@@ -95,7 +95,7 @@ class Primitive(Generic[Out]):
             raise self._refusal(arrays, error) from error
         several = type(result) is tuple
         outputs: Any = [Tensor(y) for y in result] if several else (Tensor(result),)
-        if thread.recorders and not thread.stopped:
+        if thread.recorders:
             self._record(inputs, outputs, attributes)
         return outputs if several else outputs[0]  # type: ignore[no-any-return]
 

@@ -230,7 +230,7 @@ def _as_recorded_tensor(value: Any, dtype: Any) -> Tensor | None:
 
         return densify(value)
     leaves = nest.flatten(value) if isinstance(value, (list, tuple)) else []
-    if not any(isinstance(leaf, (Tensor, Variable)) for leaf in leaves):
+    if not leaves or not any(isinstance(leaf, (Tensor, Variable)) for leaf in leaves):
         return None
     from reference_impl.ops.shape import stack
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from conformance.asking.events import Cell
-from conformance.report.model import Column, Rows, Table
+from conformance.report.model import Column, Row, Table
 from conformance.text import printable
 
 T = TypeVar("T")
@@ -22,10 +22,10 @@ def grouped(items: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:
     return groups
 
 
-def table_of(texts: Iterable[str], numbers: Iterable[str | Column], rows: Rows) -> Table:
+def table_of(texts: Iterable[str], numbers: Iterable[str | Column], rows: Sequence[Row]) -> Table:
     """A table with columns of texts, then of numbers, or of what a column of its own says."""
     columns = (column if isinstance(column, Column) else Column(column) for column in numbers)
-    return Table((*(Column(text, number=False) for text in texts), *columns), tuple(rows))
+    return Table((*(Column(text, number=False) for text in texts), *columns), rows)
 
 
 def command_line(command: Sequence[str]) -> str:

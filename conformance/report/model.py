@@ -7,10 +7,11 @@ are as targets and records gave them: whoever writes them makes them harmless fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from conformance import __version__
 from conformance.answers.mismatch import Mismatch
@@ -20,6 +21,7 @@ from conformance.text import plural
 from conformance.verdicts.changes import ChangeClass
 from conformance.verdicts.judge import Standing, Verdict
 
+T = TypeVar("T")
 Kind: TypeAlias = Literal["run", "difference", "releases"]
 Role: TypeAlias = Literal["target", "oracle", "old", "new", "release"]
 SectionKind: TypeAlias = Literal[
@@ -140,8 +142,26 @@ class Item:
     link: str = ""
 
 
+class Later(Sequence[T]):
+    """Items that are made when they are read first: few formats show every cell of a run."""
+
+    def __init__(self, make: Callable[[], Iterable[T]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _items(self) -> Sequence[T]:
+        return tuple(self._make())
+
+    def __getitem__(self, position: Any) -> Any:
+        return self._items[position]
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+
 TableCell: TypeAlias = "str | int | Item"
-Rows: TypeAlias = list[tuple[TableCell, ...]]
+Row: TypeAlias = tuple[TableCell, ...]
+Rows: TypeAlias = list[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +178,7 @@ class Table:
     """Rows of texts, numbers and items."""
 
     columns: tuple[Column, ...]
-    rows: tuple[tuple[TableCell, ...], ...]
+    rows: Sequence[Row]
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +305,7 @@ class Report:
     headline: tuple[str, ...] = ()
     reservations: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
-    cells: tuple[Block, ...] = ()
+    cells: Sequence[Block] = ()
     changes: tuple[Block, ...] = ()
     command: str = ""
     record: str = ""

@@ -12,7 +12,17 @@ from conformance.corpus.language.lowering import lower
 from conformance.report import building, model
 from conformance.report.building import grouped, table_of
 from conformance.report.causes import causes_of
-from conformance.report.model import LABELS, Block, Item, Report, Rows, Score, Section, Subject
+from conformance.report.model import (
+    LABELS,
+    Block,
+    Item,
+    Later,
+    Report,
+    Rows,
+    Score,
+    Section,
+    Subject,
+)
 from conformance.report.of_difference import Known, changed_cells, version_section
 from conformance.text import plural
 from conformance.verdicts.changes import Changes
@@ -51,7 +61,7 @@ def report_of_run(run: Findings, changes: Iterable[Changes] = ()) -> Report:
         headline=tuple(_against_the_baseline(run)),
         reservations=tuple(_reservations(run)),
         sections=tuple(filter(Section.says_something, _sections(run, versions, known))),
-        cells=tuple(_block([found], run.command) for found in run.cells),
+        cells=Later(lambda: (_block([found], run.command) for found in run.cells)),
         changes=tuple(block for found in versions for block in changed_cells(found, known)),
         command=building.command_line(run.command),
         record=run.record,
@@ -292,8 +302,10 @@ def _share(cells: Iterable[Finding]) -> Item:
 
 def _cases(cells: Sequence[Finding], columns: Mapping[Place, str]) -> model.Table:
     """Each case with its verdict in each mode of each target."""
-    rows: Rows = []
-    for case, own in grouped(cells, lambda f: Item(f.cell.case, hint=f.case.title)).items():
-        here = {_place(one): Item(LABELS[one.verdict], one.verdict) for one in own}
-        rows.append((case, *(here.get(place, "") for place in columns)))
-    return table_of(("case",), columns.values(), rows)
+
+    def rows() -> Iterator[model.Row]:
+        for case, own in grouped(cells, lambda f: Item(f.cell.case, hint=f.case.title)).items():
+            here = {_place(one): Item(LABELS[one.verdict], one.verdict) for one in own}
+            yield (case, *(here.get(place, "") for place in columns))
+
+    return table_of(("case",), columns.values(), Later(rows))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, get_args
 
-from conformance.answers.answer import Answer
+from conformance.answers.answer import Answer, Value
 from conformance.answers.compare import difference_of
 from conformance.asking.events import Answered, Cell, Event, TargetFailed, TargetReady
 from conformance.asking.record import Record
@@ -42,6 +42,7 @@ from conformance.verdicts.judge import (
 )
 
 ORACLE_LABEL = "reference"
+LET_GO: Mapping[str, Value] = {}
 JUDGED = [item.name for item in fields(Judgement)]
 
 
@@ -295,7 +296,7 @@ class Reviewer:
         )
         finding = self.findings.held(finding)
         if not self._compared:
-            finding = replace(finding, answer=replace(event.answer, observations={}))
+            finding = replace(finding, answer=replace(event.answer, observations=LET_GO))
         self.findings.everything.append(finding)
         return finding
 
