@@ -99,7 +99,8 @@ math = SimpleNamespace(
     **_pick(piecewise, "ceil floor nextafter rint round sign"),
     **_pick(segments, "segment_max segment_min segment_prod"),
     **_pick(complex_numbers, "angle conj imag real"),
-    **_pick(reduction, "l2_normalize reduce_euclidean_norm reduce_std reduce_variance"),
+    **_pick(reduction, "l2_normalize reduce_euclidean_norm reduce_logsumexp reduce_max"),
+    **_pick(reduction, "reduce_mean reduce_min reduce_prod reduce_std reduce_sum reduce_variance"),
     special=SimpleNamespace(spence=special.spence),
 )
 
@@ -134,10 +135,12 @@ _DTYPES = [
 ]
 
 TOP: dict[str, Any] = {
-    **_pick(arithmetic, "add_n multiply pow subtract"),
+    **_pick(activations, "sigmoid"),
+    **_pick(arithmetic, "add add_n divide multiply negative pow subtract"),
     **_pick(complex_numbers, "cast complex"),
     **_pick(control_flow, "cond foldl scan switch_case while_loop"),
-    **_pick(elementwise, "cos exp sin sqrt square tanh"),
+    **_pick(elementwise, "acos acosh asin asinh atan atanh cos cosh exp sin sinh sqrt square"),
+    **_pick(elementwise, "tan tanh"),
     **_pick(graph, "gradients hessians"),
     **_pick(indexing, "gather repeat scatter_nd"),
     **_pick(linalg, "einsum matmul tensordot"),

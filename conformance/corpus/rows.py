@@ -19,6 +19,8 @@ KEYS = ("family", "dtype", "variants", "second", "named", "without")
 VARIANTS = ("all", "first")
 GOLDEN = (5**0.5 - 1) / 2
 """Its multiples, modulo 1, are spread evenly, and in no order."""
+OFF_CENTRE = 0.4
+"""The place of a point in its part of the domain: in the middle, sums of points would be zero."""
 
 
 def rows(query: Node) -> list[Node]:
@@ -28,8 +30,8 @@ def rows(query: Node) -> list[Node]:
     `inputs` are its inputs at a regular point of their domains, in the query's dtype, float64 if it
     names none; `sources` are the names of those that the gradient reaches. `variants: first` takes
     one call of each operation, `second: exists` those with that second derivative; `named` takes
-    these operations only, `without` leaves some out. Calls whose gradient reaches no input are none
-    of the rows.
+    only what it names, operations or rows, and `without` leaves that out. Calls whose gradient
+    reaches no input are none of the rows.
     """
     query.keys(KEYS, required=("family",))
     family = query.read("family", lambda node: catalogue.one_of(families(), node)) or ""
@@ -37,14 +39,20 @@ def rows(query: Node) -> list[Node]:
     first = query.read("variants", lambda node: catalogue.one_of(VARIANTS, node)) == "first"
     second = query.read("second", lambda node: catalogue.one_of(catalogue.SECOND, node))
     operations = catalogue.load_family(family) if family in families() else {}
-    chosen = query.read("named", lambda node: _named(operations, node)) or [*operations]
-    left_out = query.read("without", lambda node: _named(operations, node)) or []
+    every = {
+        _name(operation, variant): (operation, variant)
+        for operation in operations.values()
+        for variant in operation.variants
+    }
+    known = {*operations, *every}
+    named = query.read("named", lambda node: _named(known, node)) or known
+    left_out = query.read("without", lambda node: _named(known, node)) or frozenset()
     found = [
-        _row(operation, variant, dtype, query)
-        for name, operation in operations.items()
-        if name in chosen and name not in left_out
+        _row(name, operation, variant, dtype, query)
+        for name, (operation, variant) in every.items()
+        if named & {name, operation.name} and not left_out & {name, operation.name}
         if dtype in operation.dtypes and second in (None, operation.second)
-        for variant in operation.variants[: 1 if first else None]
+        if not first or variant is operation.variants[0]
         if any(item.connected for item in variant.inputs)
     ]
     if family in families() and not found:
@@ -57,19 +65,23 @@ def families() -> list[str]:
     return sorted(path.stem for path in catalogue.FOLDER.glob("*.yaml"))
 
 
-def _named(operations: Collection[str], node: Node) -> list[str]:
+def _name(operation: Operation, variant: Variant) -> str:
+    alone = len(operation.variants) == 1
+    return operation.name if alone else f"{operation.name}_{variant.name}"
+
+
+def _named(known: Collection[str], node: Node) -> frozenset[str]:
     for item in node.items():
         name = item.line()
-        if name and name not in operations:
-            item.fault(f"no operation named '{shortened(name)}' here{suggest(name, operations)}")
-    return [*node.lines()]
+        if name and name not in known:
+            item.fault(f"no operation named '{shortened(name)}' here{suggest(name, known)}")
+    return frozenset(node.lines())
 
 
-def _row(operation: Operation, variant: Variant, dtype: str, query: Node) -> Node:
-    alone = len(operation.variants) == 1
+def _row(name: str, operation: Operation, variant: Variant, dtype: str, query: Node) -> Node:
     point = regular_point(variant, dtype)
     given = {
-        "name": operation.name if alone else f"{operation.name}_{variant.name}",
+        "name": name,
         "operation": operation.name,
         "call": variant.call,
         "sources": ", ".join(item.name for item in variant.inputs if item.connected),
@@ -124,7 +136,7 @@ def _spread(domain: Intervals, size: int, number: int, inputs: int, turn: float)
     total = sum(high - low for low, high in domain)
     order = sorted(range(size), key=lambda index: index * turn % 1.0)
     for rank in order:
-        rest = (rank * inputs + number + 0.5) / (size * inputs) * total
+        rest = (rank * inputs + number + OFF_CENTRE) / (size * inputs) * total
         for low, high in domain:
             if rest <= high - low:
                 yield round(low + rest, 3)

@@ -6,11 +6,12 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from conformance.answers.answer import Answer
 from conformance.asking.ask import ask
-from conformance.asking.events import Answered
+from conformance.asking.events import Answered, Cell
 from conformance.corpus.language.case import DERIVATIVE, Case
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target
@@ -76,12 +77,16 @@ class MutationRun:
         self._oracle: dict[str, Answer] = {}
         self.lacking: set[str] = set()
         """The cases that the control does not support: no mutant of it can show anything there."""
+        self._derived: dict[str, Answer] = {}
 
     def ask_control(self, control: Target) -> Tally:
-        """Ask the control, an untouched oracle; it must pass before any mutant counts."""
+        """Ask the control, an untouched oracle; it must pass before any mutant counts.
+
+        The derivatives of its forwards are due of all mutants: these are asked for none.
+        """
         tally = Tally(control.label)
-        for answered, derived in self._answers(control):
-            tally.count(answered.cell.case, self._judged(answered, derived))
+        for answered in self._answers(control, derivatives=True):
+            tally.count(answered.cell.case, self._judged(answered))
             self._oracle[answered.cell.case] = answered.answer
             if answered.answer.outcome == "unsupported":
                 self.lacking.add(answered.cell.case)
@@ -96,29 +101,28 @@ class MutationRun:
         """What catches a target; one that is lost again and again is not asked any more."""
         tally, lost = Tally(target.label), 0
         with closing(self._answers(target)) as answers:
-            for answered, derived in answers:
-                tally.count(answered.cell.case, self._judged(answered, derived))
+            for answered in answers:
+                tally.count(answered.cell.case, self._judged(answered))
                 lost += answered.answer.outcome in ("crash", "timeout")
                 if lost >= MAX_LOST:
                     break
         return tally
 
-    def _answers(self, target: Target) -> Generator[tuple[Answered, Answer | None]]:
-        """What a worker answers to each case, and the derivatives that it was asked for before."""
-        derived: dict[str, Answer] = {}
+    def _answers(self, target: Target, derivatives: bool = False) -> Generator[Answered]:
+        asked = partial(_wanted, derivatives)
         for modes, cases in ((target.modes, self._others), (("graph",), self._in_graphs)):
             if cases:
                 in_mode = replace(target, modes=modes)
-                with closing(ask(cases, [in_mode], timeout=TIMEOUT)) as events:
+                with closing(ask(cases, [in_mode], timeout=TIMEOUT, wanted=asked)) as events:
                     for event in events:
                         if isinstance(event, Answered) and event.cell.mode == DERIVATIVE:
-                            derived[event.cell.case] = event.answer
+                            self._derived[event.cell.case] = event.answer
                         elif isinstance(event, Answered):
-                            yield event, derived.get(event.cell.case)
+                            yield event
 
-    def _judged(self, answered: Answered, derived: Answer | None) -> Judgement:
+    def _judged(self, answered: Answered) -> Judgement:
         case, mode = self._cases[answered.cell.case], answered.cell.mode
-        oracle = self._oracle.get(case.id)
+        oracle, derived = self._oracle.get(case.id), self._derived.get(case.id)
         return judge(Evidence(case, mode, answered.answer, oracle, lower(case, mode), derived))
 
 
@@ -134,6 +138,10 @@ def narrow(cases: Sequence[Case], tallies: Sequence[Tally]) -> list[Tally]:
         return len({entry_of[case_id] for case_id in tally.kills})
 
     return [tally for tally in tallies if tally.caught and width(tally) <= widest]
+
+
+def _wanted(derivatives: bool, cell: Cell) -> bool:
+    return derivatives or cell.mode != DERIVATIVE
 
 
 def failed_by(cases: Sequence[Case], tallies: Sequence[Tally]) -> dict[str, list[str]]:
