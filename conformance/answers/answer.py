@@ -190,7 +190,7 @@ class Answer:
 
     `error` is the exception that ended the program before its end. `detail` says why there is no
     answer. `warnings` are what the framework's loggers said. A target that was asked for
-    derivatives answers `derivatives` alone.
+    derivatives answers `derivatives` alone. How long it took makes no other answer of it.
     """
 
     outcome: Outcome
@@ -198,7 +198,7 @@ class Answer:
     error: Raised | None = None
     warnings: tuple[str, ...] = ()
     detail: str = ""
-    seconds: float = 0.0
+    seconds: float = field(default=0.0, compare=False)
     derivatives: Mapping[str, Derivative] = field(default_factory=dict)
 
     @property
