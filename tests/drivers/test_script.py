@@ -6,6 +6,7 @@ import contextlib
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -21,6 +22,7 @@ from conformance.asking.record import read_record
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
+from conformance.corpus.moves import ids_of_today
 from conformance.drivers import INSIDE
 from conformance.drivers.script import script_of
 from conformance.targets.specification import parse_target
@@ -69,7 +71,7 @@ def answers() -> dict[tuple[str, str], Answer]:
     hashes = {(case.id, mode): lower(case).hash for case in shared for mode in ("eager", "graph")}
     record = ROOT / "reports" / f"tensorflow-{installed()}.jsonl.gz"
     events = (
-        [event for event in read_record(record).answers if event.cell.target != ORACLE.label]
+        [event for event in recorded(record) if event.cell.target != ORACLE.label]
         if record.exists()
         else ask(shared, [parse_target("tensorflow:eager,graph")])
     )
@@ -80,6 +82,11 @@ def answers() -> dict[tuple[str, str], Answer]:
         and event.answer.outcome == "answered"
         and event.program == hashes.get((event.cell.case, event.cell.mode))
     }
+
+
+def recorded(record: Path) -> Sequence[Answered]:
+    """The answers of a record, under the ids that its cases have today."""
+    return read_record(record, ids_of_today(load_corpus())).answers
 
 
 def installed() -> str:

@@ -210,7 +210,7 @@ cases:
       w: -3+4j
       kept: {value: [a, b], dtype: string}
       shape: {tuple: []}
-      name: {value: complex64, dtype: string}
+      name: {python: complex64}
 """
 
 

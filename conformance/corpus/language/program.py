@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import warnings
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,14 +25,17 @@ _FIELDS: dict[type, tuple[str, ...]] = {ast.Constant: ()}
 """For each kind of part that was met, the fields that can hold parts."""
 
 
+_PARSING = threading.Lock()
+"""CPython counts the depth of all trees in the making in one place: two threads confuse it."""
+
+
 @lru_cache(RECENT // 2)
 def tree_of(text: str) -> ast.Module:
     """The tree of a program's text; kept for a while, since many ask, and changed by nobody.
 
-    Errors: SyntaxError where Python would warn, and what `compile` raises.
+    Errors: what `compile` raises.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with _PARSING:
         tree = compile(text, "<case>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     assert isinstance(tree, ast.Module)
     return tree

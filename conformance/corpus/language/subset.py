@@ -113,10 +113,10 @@ def _compiled(node: Node, source: str | ast.Module) -> ast.Module | None:
     Only the compiler sees a misplaced return, a parameter named twice, `x is 3`.
     """
     try:
-        if isinstance(source, str):
-            return tree_of(source)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            if isinstance(source, str):
+                return tree_of(source)
             compile(source, "<case>", "exec", dont_inherit=True)
         return source
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
