@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from conformance.answers.answer import Answer
+from conformance.corpus.language.case import DERIVATIVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,11 @@ class Cell:
 
     def __str__(self) -> str:
         return f"{self.case} [{self.target}:{self.mode}]"
+
+    @property
+    def runs(self) -> bool:
+        """Whether the case is run, in a mode; else its derivatives are asked for."""
+        return self.mode != DERIVATIVE
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def _expected(expectations: Mapping[str, Expectation], bounds: Bounds) -> Iterat
 
 
 def _answered(case: Case) -> Iterator[str]:
-    events = ask([case], [ORACLE])
+    events = ask([case], [ORACLE], wanted=lambda cell: cell.runs)
     answer = next((event.answer for event in events if isinstance(event, Answered)), None)
     if answer is None:
         yield "the oracle does not answer"

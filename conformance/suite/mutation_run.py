@@ -12,7 +12,7 @@ from pathlib import Path
 from conformance.answers.answer import Answer
 from conformance.asking.ask import ask
 from conformance.asking.events import Answered, Cell
-from conformance.corpus.language.case import DERIVATIVE, Case
+from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target
 from conformance.verdicts.judge import SHORTFALLS, Evidence, Judgement, judge
@@ -118,7 +118,7 @@ class MutationRun:
                 in_mode = replace(target, modes=modes)
                 with closing(ask(cases, [in_mode], timeout=TIMEOUT, wanted=asked)) as events:
                     for event in events:
-                        if isinstance(event, Answered) and event.cell.mode == DERIVATIVE:
+                        if isinstance(event, Answered) and not event.cell.runs:
                             self._derived[event.cell.case] = event.answer
                         elif isinstance(event, Answered):
                             yield event
@@ -146,7 +146,7 @@ def narrow(cases: Sequence[Case], tallies: Sequence[Tally]) -> list[Tally]:
 
 
 def _wanted(derivatives: bool, cell: Cell) -> bool:
-    return derivatives or cell.mode != DERIVATIVE
+    return derivatives or cell.runs
 
 
 def failed_by(cases: Sequence[Case], tallies: Sequence[Tally]) -> dict[str, list[str]]:

@@ -22,7 +22,7 @@ def faults_against_oracle(cases: Sequence[Case], answers: dict[str, Answer]) -> 
     by_id = {case.id: case for case in cases}
     reviewer = Reviewer(Findings({"reference": ("eager",)}), cases, [])
     for event in ask(cases, [ORACLE]):
-        if isinstance(event, Answered):
+        if isinstance(event, Answered) and event.cell.runs:
             answers[event.cell.case] = event.answer
             yield from _coarse(by_id[event.cell.case], event)
         for judged in reviewer.add(event):

@@ -126,7 +126,13 @@ class Versions:
         if not modes:
             return {}
         target = provisioned(parse_target(f"{self.target.name}=={version}:{modes}"), self.say)
-        events = ask([self.case], [target], timeout=self.timeout, limits=self.limits)
+        events = ask(
+            [self.case],
+            [target],
+            timeout=self.timeout,
+            wanted=lambda cell: cell.runs,
+            limits=self.limits,
+        )
         found = {e.cell.mode: e.answer for e in events if isinstance(e, Answered)}
         lost = [answer.detail for answer in found.values() if answer.outcome == "not_run"]
         if lost:
