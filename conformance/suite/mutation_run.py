@@ -78,7 +78,7 @@ class MutationRun:
         self.lacking: set[str] = set()
         """The cases that the control does not support: no mutant of it can show anything there."""
         self._derived: dict[str, Answer] = {}
-        self._judgements: dict[str, Judgement] = {}
+        self._judgements: dict[tuple[str, str], Judgement] = {}
 
     def ask_control(self, control: Target) -> Tally:
         """Ask the control, an untouched oracle; it must pass before any mutant counts.
@@ -90,7 +90,7 @@ class MutationRun:
             judgement = self._judged(answered)
             tally.count(answered.cell.case, judgement)
             self._oracle[answered.cell.case] = answered.answer
-            self._judgements[answered.cell.case] = judgement
+            self._judgements[answered.cell.case, answered.cell.mode] = judgement
             if answered.answer.outcome == "unsupported":
                 self.lacking.add(answered.cell.case)
         return tally
@@ -126,8 +126,9 @@ class MutationRun:
     def _judged(self, answered: Answered) -> Judgement:
         case, mode = self._cases[answered.cell.case], answered.cell.mode
         oracle, derived = self._oracle.get(case.id), self._derived.get(case.id)
-        if answered.answer == oracle:  # bit for bit: most mistakes show in few cases
-            return self._judgements[case.id]
+        known = self._judgements.get((case.id, mode))
+        if known and answered.answer == oracle:  # bit for bit: most mistakes show in few cases
+            return known
         return judge(Evidence(case, mode, answered.answer, oracle, lower(case, mode), derived))
 
 
