@@ -154,12 +154,11 @@ def _lines(
         yield f"null target {null.name:16} {_share(null)}  {null.fault}".rstrip()
     yield f"best null: {found.nulls[0].name}, {_share(found.nulls[0])}"
     if options.selection_of(arguments, ()).everything:
-        judged = [
-            case
-            for case in cases
-            if case.id not in run.lacking and not all(map(case.is_survey_in, MODES))
-        ]
-        found.failed_by = failed_by(judged, found.tallies)
+        surveyed = {case.id for case in cases if all(map(case.is_survey_in, MODES))}
+        by_case = failed_by(cases, found.tallies)
+        found.failed_by = {
+            id: names for id, names in by_case.items() if id not in run.lacking | surveyed
+        }
         yield from _failed(found)
         breaks = {mutant.name: mutant.breaks for mutant in found.mutants}
         found.shown = shown(cases, breaks, found.tallies)
