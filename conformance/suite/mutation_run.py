@@ -126,8 +126,6 @@ class MutationRun:
     def _judged(self, answered: Answered) -> Judgement:
         case, mode = self._cases[answered.cell.case], answered.cell.mode
         oracle, derived = self._oracle.get(case.id), self._derived.get(case.id)
-        if case.id in self.lacking:
-            return Judgement("unsupported")
         if oracle and oracle.outcome == "answered" and answered.answer.outcome == "unsupported":
             return Judgement("fail", note=answered.answer.detail)  # its mistake took the name away
         known = self._judgements.get((case.id, mode))
