@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from conformance.answers.tolerances import has_corner
 from conformance.asking.ask import ask
 from conformance.asking.events import Answered, TargetFailed
-from conformance.corpus.language.case import DERIVATIVE, Case
+from conformance.corpus.language.case import Case
 from conformance.corpus.language.derivative import forwards_of
 from conformance.targets.specification import Target
 
@@ -29,7 +29,7 @@ class Derivatives:
 def check_derivatives(cases: Sequence[Case], target: Target) -> Derivatives:
     """Ask a target for every derivative that a case expects, and refuse those that are none."""
     found, by_id = Derivatives(), {case.id: case for case in cases}
-    for event in ask(cases, [target], wanted=lambda cell: cell.mode == DERIVATIVE):
+    for event in ask(cases, [target], wanted=lambda cell: not cell.runs):
         if isinstance(event, TargetFailed):
             found.faults.append(f"{event.target} did not start: {event.reason}")
         elif isinstance(event, Answered) and event.answer.outcome == "unsupported":

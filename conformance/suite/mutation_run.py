@@ -6,12 +6,11 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 
 from conformance.answers.answer import Answer
 from conformance.asking.ask import ask
-from conformance.asking.events import Answered, Cell
+from conformance.asking.events import Answered
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target
@@ -112,11 +111,13 @@ class MutationRun:
         return tally
 
     def _answers(self, target: Target, derivatives: bool = False) -> Generator[Answered]:
-        asked = partial(_wanted, derivatives)
         for modes, cases in ((target.modes, self._others), (("graph",), self._in_graphs)):
             if cases:
                 in_mode = replace(target, modes=modes)
-                with closing(ask(cases, [in_mode], timeout=TIMEOUT, wanted=asked)) as events:
+                events = ask(
+                    cases, [in_mode], timeout=TIMEOUT, wanted=lambda cell: derivatives or cell.runs
+                )
+                with closing(events):
                     for event in events:
                         if isinstance(event, Answered) and not event.cell.runs:
                             self._derived[event.cell.case] = event.answer
@@ -146,10 +147,6 @@ def narrow(cases: Sequence[Case], tallies: Sequence[Tally]) -> list[Tally]:
         return len({entry_of[case_id] for case_id in tally.kills})
 
     return [tally for tally in tallies if tally.caught and width(tally) <= widest]
-
-
-def _wanted(derivatives: bool, cell: Cell) -> bool:
-    return derivatives or cell.runs
 
 
 def failed_by(cases: Sequence[Case], tallies: Sequence[Tally]) -> dict[str, list[str]]:

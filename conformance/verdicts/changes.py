@@ -31,7 +31,7 @@ from conformance.answers.text import describe, steady
 from conformance.asking.events import Answered, Cell
 from conformance.asking.record import Record
 from conformance.closing import Word
-from conformance.corpus.language.case import DERIVATIVE, MODES, ExpectedAnyOf
+from conformance.corpus.language.case import MODES, ExpectedAnyOf
 from conformance.targets.specification import name_of
 from conformance.text import printable
 from conformance.verdicts.departures import Departure, Departures, target_name
@@ -78,7 +78,7 @@ class Side:
         return [
             answered
             for answered in self.answers
-            if answered.answer.outcome != "not_run" and answered.cell.mode != DERIVATIVE
+            if answered.answer.outcome != "not_run" and answered.cell.runs
         ]
 
     def about(self, cell: Cell) -> Mapping[str, Any]:

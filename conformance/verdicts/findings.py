@@ -18,7 +18,7 @@ from conformance.asking.events import Answered, Cell, Event, TargetFailed, Targe
 from conformance.asking.record import Record
 from conformance.asking.worker import program_hash
 from conformance.closing import Word
-from conformance.corpus.language.case import DERIVATIVE, MODES, Case
+from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.language.derivative import forwards_of
 from conformance.corpus.language.lowering import Lowered, lower
 from conformance.targets.specification import name_of
@@ -254,7 +254,7 @@ class Reviewer:
             self.findings.stale.append(cell)
             return []
         waiting = self._waiting.pop(cell.case, [])
-        if cell.mode == DERIVATIVE:
+        if not cell.runs:
             self._derived[cell.case, cell.target] = event.answer
         else:
             waiting.append(event)

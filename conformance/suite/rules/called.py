@@ -12,7 +12,7 @@ from conformance.answers.answer import Answer
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, Cell
 from conformance.corpus.catalogue import FOLDER
-from conformance.corpus.language.case import DERIVATIVE, Case
+from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import read_document
 from conformance.targets.specification import Target
 from conformance.verdicts.departures import Departures
@@ -98,10 +98,10 @@ def call_rules(cases: Sequence[Case], departures: Sequence[Departures], workers:
     modes = {case.id: mode_of(case) for case in cases}
 
     def wanted(cell: Cell) -> bool:
-        return cell.target == ORACLE_LABEL or cell.mode in (modes[cell.case], DERIVATIVE)
+        return cell.target == ORACLE_LABEL or not cell.runs or cell.mode == modes[cell.case]
 
     for event in ask(cases, [ORACLE, TARGET], wanted=wanted, workers=workers):
-        if isinstance(event, Answered) and event.cell.mode == DERIVATIVE:
+        if isinstance(event, Answered) and not event.cell.runs:
             if event.cell.target != ORACLE_LABEL:
                 called.derived[event.cell.case] = event.answer
         elif isinstance(event, Answered) and event.cell.target == ORACLE_LABEL:
