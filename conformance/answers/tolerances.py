@@ -35,7 +35,7 @@ from conformance.corpus.language.case import (
     ExpectedStructure,
     ExpectedTensor,
 )
-from conformance.corpus.language.literals import family
+from conformance.corpus.language.literals import NARROW, family
 
 K_SHORT = 16.0
 """Single operations: correct gradients were measured within 5 eps S of the truth (METHODS 3.2)."""
@@ -48,8 +48,6 @@ SHORT_PROGRAM = 5
 
 K_NARROW = 16.0
 """16-bit dtypes are never given more: 5 eps S was measured, and 64 eps(bfloat16) is a half."""
-
-NARROW = ("float16", "bfloat16")
 
 EPS = {
     "float16": 2.0**-10,
@@ -70,7 +68,7 @@ LARGEST_FLOOR = {
 }
 """The coarsest detection floor that a case may have on an element."""
 
-DERIVATIVE = {
+DERIVATIVE_SHARE = {
     ("float64", 1): 1e-8,
     ("float64", 2): 1e-7,
     ("float32", 1): 3e-4,
@@ -151,7 +149,7 @@ def derivative_bound(
     complex gradient has the bound of its own largest element, but at least the rounding of both:
     no case says which parts cancel.
     """
-    estimate, share = derivative.sources[source], DERIVATIVE[derivative.dtype, order]
+    estimate, share = derivative.sources[source], DERIVATIVE_SHARE[derivative.dtype, order]
     if EPS[dtype] == EPS["float32"]:
         share = max(share, DERIVATIVE_32)
     elif EPS[dtype] > EPS["float32"]:
@@ -168,7 +166,8 @@ def has_corner(derivative: Derivative, order: int) -> bool:
     """Whether the steps disagree: then there is a kink beside the point, and no derivative."""
     estimates = derivative.sources.values()
     sizes = (float(magnitudes(one.value.array).max(initial=0.0)) for one in estimates)
-    bound = DERIVATIVE[derivative.dtype, order] * max(sizes, default=0.0) + derivative.rounding
+    share, largest = DERIVATIVE_SHARE[derivative.dtype, order], max(sizes, default=0.0)
+    bound = share * largest + derivative.rounding
     return any(one.error > bound for one in estimates)
 
 

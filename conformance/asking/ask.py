@@ -10,14 +10,14 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from conformance.asking.events import Answered, Cell, Event, TargetFailed
-from conformance.asking.worker import Job, Worker
+from conformance.asking.worker import ORACLE_MODULE, Job, Worker
 from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import DERIVATIVE, Case
 from conformance.corpus.language.derivative import forwards_of, hash_of
 from conformance.drivers import LIMITS, Limits
 from conformance.targets.specification import Target
 
-ORACLE = Target("reference", "reference_impl", ("eager",))
+ORACLE = Target("reference", ORACLE_MODULE, ("eager",))
 """The reference implementation as a target: the second witness of every cell."""
 DEFAULT_TIMEOUT = 60.0
 _Said: TypeAlias = "queue.SimpleQueue[Event | Exception | None]"

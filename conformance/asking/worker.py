@@ -18,7 +18,7 @@ from conformance.corpus.language.lowering import Lowered, lower
 from conformance.drivers import LIMITS, Limits
 from conformance.targets.specification import Target
 
-ORACLE = "reference_impl"
+ORACLE_MODULE = "reference_impl"
 """The module that is not to have all of TensorFlow's names: without one it is no witness."""
 NO_ATTRIBUTE = re.compile(r"has no attribute '(\w+)'")
 IDENTITY = ("version", "python", "numpy", "packages", "platform", "digest")
@@ -119,7 +119,7 @@ class Worker:
             detail = f"the target declares that it lacks {', '.join(lacks)}"
             return Answer("unsupported", detail=detail)
         answer = self._answer_of_process(job)
-        if self.target.module == ORACLE and (name := _unknown_name(answer, job.lowered)):
+        if self.target.module == ORACLE_MODULE and (name := _unknown_name(answer, job.lowered)):
             answer = Answer("unsupported", detail=f"the oracle has no tf.{name}")
         if not (job.case.isolated and self._session.forks):
             self._used = True

@@ -20,9 +20,9 @@ from conformance.suite.rules.mutation import (
     RuleMutant,
     RuleMutationRun,
     RuleTally,
-    families,
     known_survivors,
     mutants_of,
+    rules_by_family,
     sample,
 )
 from conformance.text import clean, plural, suggest
@@ -104,7 +104,7 @@ def run_rule_mutants(arguments: argparse.Namespace) -> int:
 
 def _check_names(arguments: argparse.Namespace) -> None:
     """Refuse names of families, rules and mistakes that do not exist, before anything is asked."""
-    known = families()
+    known = rules_by_family()
     rules = {*chain.from_iterable(known.values()), *unreachable()}
     named = [name.partition(":") for name in arguments.mutants[1:]]
     for what, names, all_names in (
@@ -119,7 +119,7 @@ def _check_names(arguments: argparse.Namespace) -> None:
 
 def _chosen(called: Called, arguments: argparse.Namespace) -> list[RuleMutant]:
     """The mutants of the rules, mistakes and families that the words name, or a sample of them."""
-    known, names = families(), arguments.mutants[1:]
+    known, names = rules_by_family(), arguments.mutants[1:]
     wanted = set(chain.from_iterable(known[name] for name in arguments.family))
     found = [
         mutant
@@ -206,7 +206,7 @@ def _lines(found: _Found, cases: Sequence[Case], arguments: argparse.Namespace) 
 def _by_family(found: _Found) -> Iterator[str]:
     """How many mutants of each family are caught; a rule of two families counts in both."""
     yield ""
-    for family, rules in families().items():
+    for family, rules in rules_by_family().items():
         tallies = [tally for tally in found.counted if tally.name.partition(":")[0] in rules]
         if tallies:
             caught = sum(tally.caught for tally in tallies)

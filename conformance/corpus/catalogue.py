@@ -102,14 +102,19 @@ class Operation:
 
 def load_catalogue(folder: Path = FOLDER) -> dict[str, Operation]:
     """Every operation by its name; raises CaseFileError with the faults of all files."""
-    families = read_all(sorted(folder.glob("*.yaml")), _family)
+    found = read_all([folder / f"{name}.yaml" for name in families(folder)], _family)
     operations: dict[str, Operation] = {}
-    for operation in itertools.chain(*families):
+    for operation in itertools.chain(*found):
         if operation.name in operations:
             message = f"a second operation named '{operation.name}'"
             raise CaseFileError([Fault(operation.place, message)])
         operations[operation.name] = operation
     return operations
+
+
+def families(folder: Path = FOLDER) -> list[str]:
+    """The families' names: those of the catalogue's files."""
+    return sorted(path.stem for path in folder.glob("*.yaml"))
 
 
 def load_family(name: str, folder: Path = FOLDER) -> dict[str, Operation]:

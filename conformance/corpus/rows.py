@@ -34,11 +34,12 @@ def rows(query: Node) -> list[Node]:
     reaches no input are none of the rows.
     """
     query.keys(KEYS, required=("family",))
-    family = query.read("family", lambda node: catalogue.one_of(families(), node)) or ""
+    families = catalogue.families()
+    family = query.read("family", lambda node: catalogue.one_of(families, node)) or ""
     dtype = query.read("dtype", parse_dtype) or "float64"
     first = query.read("variants", lambda node: catalogue.one_of(VARIANTS, node)) == "first"
     second = query.read("second", lambda node: catalogue.one_of(catalogue.SECOND, node))
-    operations = catalogue.load_family(family) if family in families() else {}
+    operations = catalogue.load_family(family) if family in families else {}
     every = {
         _name(operation, variant): (operation, variant)
         for operation in operations.values()
@@ -55,14 +56,9 @@ def rows(query: Node) -> list[Node]:
         if not first or variant is operation.variants[0]
         if any(item.connected for item in variant.inputs)
     ]
-    if family in families() and not found:
+    if family in families and not found:
         query.fault(f"the family '{family}' has no such operation")
     return found
-
-
-def families() -> list[str]:
-    """The names of the catalogue's files."""
-    return sorted(path.stem for path in catalogue.FOLDER.glob("*.yaml"))
 
 
 def _name(operation: Operation, variant: Variant) -> str:
@@ -71,11 +67,11 @@ def _name(operation: Operation, variant: Variant) -> str:
 
 
 def _named(known: Collection[str], node: Node) -> frozenset[str]:
-    for item in node.items():
-        name = item.line()
+    items = {item.line(): item for item in node.items()}
+    for name, item in items.items():
         if name and name not in known:
             item.fault(f"no operation named '{shortened(name)}' here{suggest(name, known)}")
-    return frozenset(node.lines())
+    return frozenset(items)
 
 
 def _row(name: str, operation: Operation, variant: Variant, dtype: str, query: Node) -> Node:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from conformance.asking.worker import ORACLE_MODULE
 from conformance.corpus.contract import is_unknown
 from conformance.corpus.language.document import CaseFileError, Fault, Node, read_all, read_document
 from conformance.corpus.language.loader import read_source
@@ -15,7 +16,6 @@ from conformance.targets.specification import Target
 from conformance.text import suggest
 
 FOLDER = Path(__file__).parent / "mutants"
-ORACLE = "reference_impl"
 KEYS = ("catalogue", "mistake", "breaks", "mode", "edits")
 MODES = ("eager", "graph", "call")
 FAMILIES = (
@@ -145,18 +145,18 @@ def _edit(node: Node) -> Edit:
 
 def control(workshop: Path) -> Target:
     """An untouched copy of the oracle: mutants are copies of it."""
-    found = importlib.util.find_spec(ORACLE)  # found, not imported: the host runs no framework
+    found = importlib.util.find_spec(ORACLE_MODULE)  # not imported: the host runs no framework
     assert found is not None
     return _copy(Path(str(found.origin)).parent, workshop / CONTROL)
 
 
 def make(mutant: Mutant, workshop: Path) -> Target:
     """A copy of the workshop's control with the mutant's mistake, as a target."""
-    oracle = workshop / CONTROL / ORACLE
+    oracle = workshop / CONTROL / ORACLE_MODULE
     texts = edited(mutant, oracle)
     target = replace(_copy(oracle, workshop / mutant.name), modes=(mutant.mode,))
     for file, text in texts.items():
-        path = workshop / mutant.name / ORACLE / file
+        path = workshop / mutant.name / ORACLE_MODULE / file
         path.write_text(text, encoding="utf-8")
         for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
             compiled.unlink()
@@ -165,8 +165,8 @@ def make(mutant: Mutant, workshop: Path) -> Target:
 
 def _copy(oracle: Path, folder: Path) -> Target:
     """A copy of the oracle, times and compiled files included: a worker then starts faster."""
-    shutil.copytree(oracle, folder / ORACLE)
-    return Target(folder.name, ORACLE, ("eager",), path=(str(folder),))
+    shutil.copytree(oracle, folder / ORACLE_MODULE)
+    return Target(folder.name, ORACLE_MODULE, ("eager",), path=(str(folder),))
 
 
 def edited(mutant: Mutant, oracle: Path) -> dict[str, str]:

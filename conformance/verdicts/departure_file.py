@@ -46,7 +46,7 @@ LIMITS = Limits(bytes=16_000_000, values=500_000)
 """A target that fails all cells has a line of 400 bytes for each, and tensors stand whole."""
 LARGEST_LITERAL = 64
 """A tensor of more elements stands as raw data."""
-NARROW = {"float32": np.float32, "bfloat16": np.float32, "float16": np.float16}
+HELD_AS = {"float32": np.float32, "bfloat16": np.float32, "float16": np.float16}
 INTRODUCTION = (
     "What this target is known to fail: gradconf run TARGET --baseline THIS_FILE fails on what is "
     "worse. --update-baseline writes it, and keeps the reason that you add to an entry."
@@ -358,6 +358,6 @@ def _nested(value: Nested, dtype: str | None) -> object:
         return [_nested(item, dtype) for item in value]
     if isinstance(value, complex):
         return str(value).strip("()")
-    if isinstance(value, float) and dtype in NARROW:
-        return float(str(NARROW[dtype](value)))
+    if isinstance(value, float) and dtype in HELD_AS:
+        return float(str(HELD_AS[dtype](value)))
     return value

@@ -105,7 +105,7 @@ def _case() -> Schema:
 def _query() -> Schema:
     names = {"type": "array", "items": {"type": "string"}, "minItems": 1}
     properties: Schema = {
-        "family": {"enum": rows.families()},
+        "family": {"enum": catalogue.families()},
         "dtype": {"enum": [*FLOATS, *COMPLEXES]},
         "variants": {"enum": list(rows.VARIANTS)},
         "second": {"enum": list(catalogue.SECOND)},

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from conformance.answers.compare import told_by
-from conformance.answers.tolerances import NARROW, bounds_for, floors_of
+from conformance.answers.tolerances import bounds_for, floors_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import MODES
+from conformance.corpus.language.literals import NARROW
 from conformance.corpus.language.lowering import lower
 
 ERROR = 0.02

@@ -23,7 +23,7 @@ from conformance.corpus.language.case import (
     Input,
 )
 from conformance.corpus.language.formula import rounded
-from conformance.corpus.language.literals import family, leaves
+from conformance.corpus.language.literals import NARROW, family, leaves
 from conformance.corpus.language.lowering import construction, indented, parameters_of
 from conformance.corpus.language.program import (
     RECENT,
@@ -49,8 +49,6 @@ ATTEMPTS = {
 """What floats are computed in, in the order in which it is tried, and what each dtype becomes."""
 STEPS = {("float64", 1): 2e-3, ("float64", 2): 1e-2, ("float32", 1): 6e-2, ("float32", 2): 6e-2}
 """How far inputs are displaced first, by dtype and order; then by a half and a quarter of it."""
-NARROW = ("float16", "bfloat16")
-"""Dtypes so coarse that an input is the number that it is rounded to."""
 QUERIES = ("gradient", "jacobian", "batch_jacobian", "gradients", "hessians")
 MAX_ELEMENTS = 200
 """Elements of all sources of a gradient: each is displaced six times."""
@@ -230,6 +228,7 @@ def _text(
 
     head = []
     for item in case.inputs:
+        # so coarse a dtype that an input is the number that it is rounded to
         value = rounded(item.value, item.dtype) if item.dtype in NARROW else item.value
         given = replace(item, value=value, dtype=wider.get(item.dtype, item.dtype))
         written = f'displaced("{item.name}", {{}})' if item.name in moved else "{}"

@@ -67,6 +67,7 @@ def kind_of(dtype: str | None, numpy: bool) -> Kind:
 
 FLOATS = tuple(dtype for dtype in DTYPES if family(dtype) == "float")
 INTEGERS = tuple(dtype for dtype in DTYPES if family(dtype) == "integer")
+NARROW = ("float16", "bfloat16")
 COMPLEXES = tuple(dtype for dtype in DTYPES if family(dtype) == "complex")
 LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 LARGEST |= {"float64": math.inf, "complex64": LARGEST["float32"], "complex128": math.inf}

@@ -91,7 +91,7 @@ class BrokenJob(Job):
         return f"{self.lowered.source}\ntf.breaks_rule({mutant.rule!r}, {mutant.mistake!r})\n"
 
 
-def families() -> dict[str, set[str]]:
+def rules_by_family() -> dict[str, set[str]]:
     """The registered gradients that each family of the catalogue uses."""
     found: dict[str, set[str]] = {}
     for operation in load_catalogue().values():
