@@ -49,9 +49,9 @@ assert set(LABELS) == set(get_args(Verdict))
 BESIDE: tuple[Verdict, ...] = (
     "bad_case", "error", "known_deviation", "not_run", "surveyed", "not_applicable",
 )  # fmt: skip
+"""What stands beside the cells that passed, those that fall short and the unsupported ones."""
 NOT_SUPPORTED: tuple[Verdict, ...] = ("unsupported", "surveyed", "not_applicable")
 """The verdicts of the cells that are no part of a rate: nothing was to be judged."""
-"""What stands beside the cells that passed, those that fall short and the unsupported ones."""
 TEMPLATES = Path(__file__).parent / "templates"
 WEB = re.compile(r"https?://[\w./?=&%#~:+,;@!$*-]+")
 
