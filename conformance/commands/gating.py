@@ -29,12 +29,18 @@ def documented(
 ) -> list[Departures]:
     """The documented deviations: a list that is lent to every target, or else our own.
 
-    There are none of our own for the cases of somebody else. They are held against these `cases`,
-    where they are the whole corpus.
+    They are held against these `cases`, where they are the whole corpus.
     """
     if arguments.deviations:
         names = sorted({target_name(label) for label in labels} - {ORACLE_LABEL})
         return [lent(arguments.deviations, name, cases) for name in names]
+    return our_deviations(arguments, cases)
+
+
+def our_deviations(
+    arguments: argparse.Namespace, cases: Sequence[Case] | None = None
+) -> list[Departures]:
+    """Our own lists; there is none for the cases of somebody else."""
     return [] if arguments.corpus else read_folder(data_folder("deviations"), cases)
 
 

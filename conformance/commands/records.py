@@ -11,13 +11,12 @@ from pathlib import Path
 from conformance.asking.record import Record, read_record
 from conformance.asking.sharding import merged
 from conformance.closing import UsageError
-from conformance.commands.gating import add_known, documented, gate_of
+from conformance.commands.gating import add_known, documented, gate_of, our_deviations
 from conformance.commands.options import add_corpus, write_output
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.index import summaries
 from conformance.corpus.language.case import Case
 from conformance.corpus.moves import Movable, ids_of_today
-from conformance.files import data_folder
 from conformance.report import FORMATS, render
 from conformance.report.model import Report
 from conformance.report.of_difference import Known, report_of_difference
@@ -33,7 +32,6 @@ from conformance.verdicts.changes import (
     changes_between_versions,
     side_of,
 )
-from conformance.verdicts.departure_file import read_folder
 from conformance.verdicts.findings import findings_of
 
 RECORDS = (".jsonl", ".jsonl.gz")
@@ -133,8 +131,7 @@ def run_diff(arguments: argparse.Namespace) -> int:
     old, new = (side_of(record_at(path, cases=cases)) for path in (arguments.old, arguments.new))
     if not (old.answers or new.answers):
         raise UsageError("the records have no cells")
-    documented = [] if arguments.corpus else read_folder(data_folder("deviations"))
-    found = changes_between(old, new, documented)
+    found = changes_between(old, new, our_deviations(arguments))
     titles = {case.id: case.title for case in cases}
     report = report_of_difference(found, arguments.fail_on, Known(titles, arguments.command))
     if arguments.format == "text":

@@ -10,11 +10,11 @@ from itertools import chain
 
 from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.commands import options
-from conformance.commands.gating import documented
+from conformance.commands.gating import our_deviations
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.selection import select
-from conformance.suite.rules.called import TARGET, Call, Called, call_rules, unreachable
+from conformance.suite.rules.called import Call, Called, call_rules, unreachable
 from conformance.suite.rules.mutation import (
     MISTAKES,
     RuleMutant,
@@ -47,13 +47,11 @@ def run_called_rules(arguments: argparse.Namespace) -> int:
     return EXIT_CODES[word]
 
 
-def _called(arguments: argparse.Namespace) -> tuple[list[Case], Called]:
+def _called(arguments: argparse.Namespace, workers: int = 2) -> tuple[list[Case], Called]:
     """The chosen cases, and which rules they call."""
     whole = load_corpus(arguments.corpus)
     cases = select(whole, options.selection_of(arguments, ()))
-    arguments.deviations = None
-    departures = documented(arguments, whole, [TARGET.label])
-    return cases, call_rules(cases, departures, getattr(arguments, "jobs", 2))
+    return cases, call_rules(cases, our_deviations(arguments, whole), workers)
 
 
 def _trust(called: Called) -> Word:
@@ -92,7 +90,7 @@ def run_rule_mutants(arguments: argparse.Namespace) -> int:
         options.output_path(arguments.output)  # refused before anything is asked
     _check_names(arguments)
     known = known_survivors()
-    cases, called = _called(arguments)
+    cases, called = _called(arguments, arguments.jobs)
     found = _Found(called, known, _chosen(called, arguments))
     for line in _lines(found, cases, arguments):
         print(line, flush=True)
