@@ -171,7 +171,9 @@ class _Reading:
         elif "failed" in line:
             self._failed[text(line["target"])] = text(line["failed"])
         elif "about" in line:
-            self._targets[text(line["target"])] = mapping(line["about"])
+            about = self._targets[text(line["target"])] = mapping(line["about"])
+            for listed in ("lacks", "confined"):
+                texts(about.get(listed, []))
         else:
             self._take_answer(_answered_of(line, self.moved))
 

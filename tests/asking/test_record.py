@@ -211,6 +211,14 @@ def test_a_cell_that_stands_twice_is_refused(tmp_path: Path) -> None:
         read_record(path)
 
 
+@pytest.mark.parametrize("listed", ["lacks", "confined"])
+def test_what_a_target_says_of_itself_in_no_list_is_refused(tmp_path: Path, listed: str) -> None:
+    path = without_checksums(write(tmp_path / "run.jsonl"))
+    path.write_text(path.read_text().replace('{"version"', f'{{"{listed}": true, "version"'))
+    with pytest.raises(RecordError, match=r"run\.jsonl:2: .*expected a list, got bool"):
+        read_record(path)
+
+
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="No such file"):
         read_record(tmp_path / "none.jsonl")

@@ -42,6 +42,9 @@ PARTS = (
     *(ast.Module, ast.keyword, ast.arguments, ast.arg, ast.withitem),
 )
 BLOCKS = (ast.With, ast.FunctionDef, ast.ClassDef, ast.If, ast.While, ast.For)
+KEPT_ITERATOR = "'iter' stands in next(iter(...)) only: an iterator is not kept"
+"""The iterator of a shape is a generator, which holds a frame."""
+
 KNOWN_AS = {
     ast.JoinedStr: "an f-string",
     ast.NamedExpr: "the operator :=",
@@ -184,6 +187,8 @@ class _Checker(Visitor):
     def visit_Name(self, part: ast.Name) -> None:
         if isinstance(part.ctx, ast.Load) and part.id in ROOTS:
             self.refuse(part, f"'{part.id}' alone is no value: name what you take from it")
+        elif part.id == "iter" and id(part) not in self.in_place:
+            self.refuse(part, KEPT_ITERATOR)
         elif not isinstance(part.ctx, ast.Load) or part.id.startswith("_"):
             self.check_name(part, part.id)
 
@@ -235,6 +240,10 @@ class _Checker(Visitor):
             elif word.arg.startswith("_") or word.arg in FORBIDDEN_KEYWORDS:
                 shown = shortened(word.arg)
                 self.refuse(word, f"the keyword '{shown}' is not part of the case language")
+        if name == "next" and part.args:
+            self.in_place.add(id(part.args[0]))
+        if name == "iter" and id(part) not in self.in_place:
+            self.refuse(part, KEPT_ITERATOR)
         if name == "super" and (part.args or part.keywords):
             self.refuse(part, "super() has no arguments here")
         of_base = isinstance(part.func, ast.Attribute) and part.func.attr == "__init__"
