@@ -121,7 +121,7 @@ def _push_forward(
     with GradientTape() as tape:
         cts = [_linear_point(y) for y in outputs]
         tape.watch([ct for ct in cts if ct is not None])
-        cts_in = [dense(ct) for ct in record.vjp(*cts)]
+        cts_in = [dense(ct() if callable(ct) else ct) for ct in record.vjp(*cts)]
     pairs = [(ct, t) for ct, t in zip(cts_in, tangents, strict=True) if ct is not None]
     targets, seeds = [ct for ct, _ in pairs], [t for _, t in pairs]
     sources = [ct for ct in cts if ct is not None]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Values = Sequence[Any]
 Vjp = Callable[..., Values]
-"""Maps one cotangent per output to one cotangent, or None, per input."""
+"""Maps one cotangent per output to one per input: a value, None, or a function that makes it."""
 
 _key = operator.attrgetter("key")
 

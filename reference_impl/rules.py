@@ -13,8 +13,8 @@ Inputs are positional and share one dtype. Attributes, which cannot carry a grad
 a converter makes of what a caller gives what the function takes. Callers may give them by position
 too, behind the inputs; a list of inputs (`*values`) is one argument. A rule takes the cotangent of
 the output, the output, the inputs and the attributes that it names, and calls recorded operations
-only, so that it can be differentiated. It does not need what it names with an underscore in front:
-the record does not keep that value alive.
+only, so that it can be differentiated. The record does not keep the value of a parameter with an
+underscore. A function in place of a cotangent makes it, and is called for a tracked input only.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None) -> 
     value that the dtype cannot hold is a TypeError; None is a ValueError.
     """
     wanted = None if dtype is None else as_dtype(dtype)
-    tensor = _as_recorded_tensor(value, wanted or dtype_hint)
+    tensor = None if type(value) is np.ndarray else _as_recorded_tensor(value, wanted or dtype_hint)
     if tensor is None:
         return Tensor(array_of(value, wanted, dtype_hint))
     if wanted is not None and tensor.dtype != wanted:

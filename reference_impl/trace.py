@@ -72,7 +72,7 @@ class Trace:
                 if arrived:
                     for key, ct in zip(record.input_keys, record.vjp(*cts), strict=True):
                         if ct is not None and key in self.producer:  # else nobody tracks it
-                            cotangents.setdefault(key, []).append(ct)
+                            cotangents.setdefault(key, []).append(ct() if callable(ct) else ct)
             return [add_cotangents(cotangents.get(source.key, [])) for source in sources]
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,23 +36,29 @@ def _matmul(a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Arra
         ) from error
 
 
-@vjp_of(_matmul, broadcasts=True)
+@vjp_of(_matmul)
 def matmul_vjp(
     ct: Tensor, _out: Tensor, a: Tensor, b: Tensor, *, transpose_a: bool, transpose_b: bool
-) -> Cts:
+) -> tuple[Callable[[], Tensor], Callable[[], Tensor]]:
     """(ct b', a' ct), where ' is the conjugate transpose; each transposed as its input was.
 
-    Batch axes broadcast.
+    Batch axes broadcast, so each is summed to its input's.
     """
-    a, b = conj(a), conj(b)
-    if transpose_a:
-        ct_a = _matmul(b, ct, transpose_a=transpose_b, transpose_b=True)
-    else:
-        ct_a = _matmul(ct, b, transpose_a=False, transpose_b=not transpose_b)
-    if transpose_b:
-        ct_b = _matmul(ct, a, transpose_a=True, transpose_b=transpose_a)
-    else:
-        ct_b = _matmul(a, ct, transpose_a=not transpose_a, transpose_b=False)
+
+    def ct_a() -> Tensor:
+        if transpose_a:
+            found = _matmul(conj(b), ct, transpose_a=transpose_b, transpose_b=True)
+        else:
+            found = _matmul(ct, conj(b), transpose_a=False, transpose_b=not transpose_b)
+        return found if found.array.shape == a.array.shape else found.sum_to_shape(a.array.shape)
+
+    def ct_b() -> Tensor:
+        if transpose_b:
+            found = _matmul(ct, conj(a), transpose_a=True, transpose_b=transpose_a)
+        else:
+            found = _matmul(conj(a), ct, transpose_a=not transpose_a, transpose_b=False)
+        return found if found.array.shape == b.array.shape else found.sum_to_shape(b.array.shape)
+
     return ct_a, ct_b
 
 

@@ -38,11 +38,11 @@ def _keep(result: Tensor, x: Tensor, axis: Axes) -> Tensor:
 
     **Errors**: a cotangent with another number of elements, as a custom gradient may declare it.
     """
+    if axis is None and not result.ndim:
+        return result
     gone = _reduced(x, axis)
     shape = tuple(1 if i in gone else n for i, n in enumerate(x.array.shape))
-    if result.array.shape == shape or (axis is None and not result.ndim):
-        return result
-    return reshape(result, shape)
+    return result if result.array.shape == shape else reshape(result, shape)
 
 
 def _repeat(ct: Tensor, x: Tensor, axis: Axes) -> Tensor:
