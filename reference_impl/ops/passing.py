@@ -64,9 +64,14 @@ def read_variable_vjp(ct: Any, _out: Tensor, _handle: Any) -> Cts:
 
 @not_differentiable
 @primitive("StopGradient", ANY)
-def stop_gradient(input: Array) -> Array:
-    """Return the value of `input`, unconnected to it."""
+def _stop_gradient(input: Array) -> Array:
     return input
+
+
+def stop_gradient(input: Any) -> Tensor:
+    """Return the value of `input`, unconnected to it; a tape does not even track the result."""
+    with recording.stop_recording():
+        return _stop_gradient(input)
 
 
 @primitive("PreventGradient", ANY)
