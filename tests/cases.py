@@ -1,4 +1,4 @@
-"""Cases that tests write as YAML: one, a file of them, or a small corpus.
+"""Cases that tests write as YAML: one, a file of them, or a small corpus; and the corpus itself.
 
 What they run is a square, where nothing else is said.
 """
@@ -6,9 +6,11 @@ What they run is a square, where nothing else is said.
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from textwrap import indent
 
+from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
 
@@ -80,6 +82,12 @@ def move(root: Path, before: str = "basics/squares", after: str = "powers/second
     entry = re.compile(r"^  (\w+):$", re.MULTILINE)
     moved.write_text(entry.sub(rf"\g<0>\n    formerly: {before}/\1", file.read_text()))
     file.unlink()
+
+
+@cache
+def whole_corpus() -> tuple[Case, ...]:
+    """Every case of the corpus, which each process of the tests reads once."""
+    return tuple(load_corpus())
 
 
 def make_corpus(folder: Path, **files: str) -> Path:

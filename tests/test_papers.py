@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import (
     Expectation,
     ExpectedAnyOf,
     ExpectedError,
     ExpectedStructure,
 )
+from tests.cases import whole_corpus
 
 ROOT = Path(__file__).parent.parent
 NOT_OURS = {"node_modules", "build", "dist"}
@@ -190,7 +190,7 @@ def classes_of(expectation: Expectation) -> Iterator[str]:
 def test_the_error_classes_are_those_that_cases_expect() -> None:
     expected = {
         name
-        for case in load_corpus()
+        for case in whole_corpus()
         for expectation in case.expectations_in("eager").values()
         for name in classes_of(expectation)
     }

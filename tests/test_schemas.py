@@ -14,10 +14,10 @@ import pytest
 from conformance.answers.answer import Outcome
 from conformance.answers.literals import DTYPES
 from conformance.asking.session import Session
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import DERIVATIVE, MODES
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import parse_target
+from tests.cases import whole_corpus
 from tests.conftest import Program
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -118,7 +118,7 @@ def test_an_error_that_ends_a_program_conforms(session: Session) -> None:
 
 
 def test_replies_to_the_corpus_conform(session: Session) -> None:
-    for number, case in enumerate(load_corpus()[::4]):
+    for number, case in enumerate(whole_corpus()[::4]):
         program = lower(case, "eager")
         asked = {"parameters": program.parameters, "observe": program.observed}
         reply = session.ask(request(program.source, cell=number, name=case.id, **asked), 60.0)

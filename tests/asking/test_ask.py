@@ -19,6 +19,7 @@ from conformance.corpus.language.loader import load_text
 from conformance.drivers import Limits
 from conformance.targets.specification import Target, parse_target
 from tests.asking.making import BROKEN, TEXT, broken, children_of, outcomes
+from tests.cases import make_corpus
 
 CEILING = 120.0
 """Seconds after which something hangs, on a machine that is busy with other things."""
@@ -110,6 +111,7 @@ def test_no_worker_outlives_the_program(tmp_path: Path, ending: signal.Signals) 
     marked = tmp_path / "a_marked_target.py"
     marked.write_text((BROKEN / "hangs.py").read_text())
     words = [sys.executable, "-m", "conformance.cli", "run", "basics", str(marked)]
+    words += ["--corpus", str(make_corpus(tmp_path))]
     host = subprocess.Popen(
         words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

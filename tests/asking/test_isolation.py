@@ -15,11 +15,11 @@ from conformance.answers.text import steady
 from conformance.answers.wire import line_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.loader import load_text
 from conformance.targets.specification import Target, parse_target
+from tests.cases import whole_corpus
 
 Answers: TypeAlias = "dict[tuple[str, str], str]"
 
@@ -45,7 +45,7 @@ cases:
 @pytest.fixture(scope="module")
 def corpus() -> list[Case]:
     """The cases that share a process with others."""
-    return [case for case in load_corpus() if not case.isolated]
+    return [case for case in whole_corpus() if not case.isolated]
 
 
 def answers(cases: Sequence[Case], target: Target, workers: int = 1) -> Answers:

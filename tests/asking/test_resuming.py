@@ -96,7 +96,7 @@ def test_a_target_that_changed_is_asked_everything_again(gradconf: Program, fold
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("run", "reference", "basics", "--resume"), "name it with --output FILE"),
+        (("run", "reference", "--corpus", "cases", "--resume"), "name it with --output FILE"),
         ((*WORDS, "--resume"), "r.jsonl:1: not a gradconf record"),
         ((*WORDS, "--repeat", "-1"), "--repeat must not be below zero"),
     ],

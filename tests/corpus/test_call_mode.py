@@ -7,10 +7,9 @@ import textwrap
 
 import pytest
 
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.call_mode import CallProgram, call_program
 from conformance.corpus.language.lowering import lower
-from tests.cases import one_case
+from tests.cases import one_case, whole_corpus
 
 
 def rewritten(text: str, *observed: str, guarded: tuple[str, ...] = ()) -> CallProgram:
@@ -221,7 +220,7 @@ def test_the_other_modes_share_one_text() -> None:
 
 
 def test_every_case_of_the_corpus_can_be_rewritten() -> None:
-    for case in load_corpus():
+    for case in whole_corpus():
         lowered = lower(case, "call")
         *_, function = ast.parse(lowered.source).body
         assert isinstance(function, ast.FunctionDef), case.id

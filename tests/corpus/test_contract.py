@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.contract import (
     PARTS,
     Claim,
@@ -22,7 +21,7 @@ from conformance.corpus.contract import (
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.suite.mutation import breakers, load_mutants
-from tests.cases import entry, one_case
+from tests.cases import entry, one_case, whole_corpus
 
 TEXT = """
 # Part 0. Documents
@@ -122,7 +121,7 @@ def test_what_is_excused_is_a_claim_and_has_a_reason(tmp_path: Path) -> None:
 
 
 def test_every_claim_of_the_contract_is_covered_or_excused() -> None:
-    shipped = coverage(load_corpus(), breakers(load_mutants()))
+    shipped = coverage(whole_corpus(), breakers(load_mutants()))
     assert not shipped.unknown
     assert not shipped.needless
     assert not [c.id for c in shipped.claims if shipped.lacks(c)]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.features import FEATURES, features_of, tags_of
 from conformance.corpus.language.vocabulary import TAGS
-from tests.cases import one_case
+from tests.cases import one_case, whole_corpus
 
 TAPE = "with tf.GradientTape() as t:\n      y = x * x\n  "
 PROGRAMS = {
@@ -76,6 +75,6 @@ def test_no_feature_has_the_name_of_a_tag() -> None:
 
 
 def test_every_feature_is_shown_by_a_case_of_the_corpus() -> None:
-    cases = load_corpus()
+    cases = whole_corpus()
     assert set(FEATURES) == {feature for case in cases for feature in features_of(case)}
     assert all(set(case.tags) <= set(tags_of(case)) for case in cases)

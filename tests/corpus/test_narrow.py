@@ -6,17 +6,17 @@ from conformance.answers.compare import told_by
 from conformance.answers.tolerances import bounds_for, floors_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import MODES
 from conformance.corpus.language.literals import NARROW
 from conformance.corpus.language.lowering import lower
+from tests.cases import whole_corpus
 
 ERROR = 0.02
 WORDS = ("16", "half")
 
 
 def test_an_error_of_2_percent_in_16_bits_is_caught() -> None:
-    texts = {case.id: (case, f"{case.run}{case.inputs}{case.expect}") for case in load_corpus()}
+    texts = {case.id: (case, f"{case.run}{case.inputs}{case.expect}") for case in whole_corpus()}
     named = {id: case for id, (case, text) in texts.items() if any(word in text for word in WORDS)}
     tried = 0
     for event in ask(list(named.values()), [ORACLE]):

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from conformance.corpus.cases import data_folder, load_corpus
+from conformance.corpus.cases import data_folder
 from conformance.corpus.catalogue import load_catalogue
 from conformance.corpus.language import expectations, inputs
 from conformance.corpus.language.case import MODES
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.loader import CASE_KEYS, SOURCES, load_text
+from tests.cases import whole_corpus
 
 README = (data_folder("cases") / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
@@ -52,11 +53,11 @@ def test_a_form_is_shown(word: str) -> None:
 
 def test_every_folder_says_what_goes_there() -> None:
     told = re.findall(r"^\| `(\w+)` \| [^|]+ \| [^|]+ \|$", README, re.MULTILINE)
-    assert sorted({*told} - {*CASE_KEYS}) == sorted({case.area for case in load_corpus()})
+    assert sorted({*told} - {*CASE_KEYS}) == sorted({case.area for case in whole_corpus()})
 
 
 def test_operations_stand_in_the_files_of_their_families() -> None:
-    files = {case.id.split("/")[1] for case in load_corpus() if case.area == "operations"}
+    files = {case.id.split("/")[1] for case in whole_corpus() if case.area == "operations"}
     families = {operation.family for operation in load_catalogue().values()}
     assert files - families == {"broadcasting", "refused"}
 

@@ -19,13 +19,13 @@ from conformance.answers.wire import value_of
 from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered
 from conformance.asking.record import read_record
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.corpus.moves import ids_of_today
 from conformance.drivers import INSIDE
 from conformance.drivers.script import script_of
 from conformance.targets.specification import parse_target
+from tests.cases import whole_corpus
 from tests.hostile.auditing import Auditor
 
 ROOT = Path(__file__).parent.parent.parent
@@ -67,7 +67,7 @@ def run_in_fresh_processes(scripts: list[Path], folder: Path) -> list[Found]:
 @pytest.fixture(scope="module")
 def answers() -> dict[tuple[str, str], Answer]:
     """What a run finds on the installed TensorFlow, by case and mode: that of reports/, if any."""
-    shared = [case for case in load_corpus() if not case.isolated]
+    shared = [case for case in whole_corpus() if not case.isolated]
     hashes = {(case.id, mode): lower(case).hash for case in shared for mode in ("eager", "graph")}
     record = ROOT / "reports" / f"tensorflow-{installed()}.jsonl.gz"
     events = (
@@ -86,7 +86,7 @@ def answers() -> dict[tuple[str, str], Answer]:
 
 def recorded(record: Path) -> Sequence[Answered]:
     """The answers of a record, under the ids that its cases have today."""
-    return read_record(record, ids_of_today(load_corpus())).answers
+    return read_record(record, ids_of_today(whole_corpus())).answers
 
 
 def installed() -> str:
@@ -122,13 +122,19 @@ def assert_same(case: Case, mode: str, answer: Answer, found: Found) -> int:
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize(("mode", "step"), [("eager", 1), ("graph", 5)])
+@pytest.mark.parametrize(
+    ("mode", "step"),
+    [
+        *(("eager", 7), ("graph", 15)),
+        *(pytest.param(*all, marks=pytest.mark.slow) for all in (("eager", 1), ("graph", 5))),
+    ],
+)
 def test_scripts_find_what_the_run_found_and_reach_nothing_outside(
     answers: dict[tuple[str, str], Answer], auditor: Auditor, mode: str, step: int
 ) -> None:
     """AutoGraph writes the code that it makes to a file; that alone is excepted."""
     compared = facts = 0
-    for case in load_corpus()[::step]:
+    for case in whole_corpus()[::step]:
         if mode in case.not_applicable or case.isolated:
             continue
         reply = auditor.run_script(case.id, script_of(case, lower(case, mode), mode))
@@ -143,7 +149,7 @@ def test_scripts_find_what_the_run_found_and_reach_nothing_outside(
 def test_scripts_run_in_fresh_processes(
     answers: dict[tuple[str, str], Answer], tmp_path: Path
 ) -> None:
-    cases = [case for case in load_corpus() if (case.id, "eager") in answers]
+    cases = [case for case in whole_corpus() if (case.id, "eager") in answers]
     chosen = cases[:: len(cases) // IN_FRESH_PROCESSES]
     scripts = [written(case, "eager", tmp_path) for case in chosen]
     for case, found in zip(chosen, run_in_fresh_processes(scripts, tmp_path), strict=True):
@@ -151,12 +157,12 @@ def test_scripts_run_in_fresh_processes(
 
 
 def test_a_script_is_the_text_that_ran() -> None:
-    for case in load_corpus()[:20]:
+    for case in whole_corpus()[:20]:
         assert lower(case).source.rstrip() in script_of(case, lower(case))
 
 
 def test_a_script_imports_tensorflow_and_numpy_at_most() -> None:
-    for case in load_corpus():
+    for case in whole_corpus():
         for mode in ("eager", "graph", "xla"):
             text = script_of(case, lower(case), mode)
             imports = {line for line in text.splitlines() if line.startswith(("import", "from"))}

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import reference_impl as tf
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from reference_impl.namespaces import TOP
 from reference_impl.rules import PRIMITIVES, Primitive
+from tests.cases import whole_corpus
 
 ROOT = Path(__file__).parent.parent.parent / "reference_impl"
 CORE = "tape trace recording rules query aggregation broadcasting unconnected tensor jacobian"
@@ -98,7 +98,7 @@ def reached() -> dict[str, set[str]]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         reached = Reached()
         reached.listen(monkeypatch)
-        cases = load_corpus()
+        cases = whole_corpus()
         for case in cases:
             reached.run_alone(case) if case.isolated else reached.run(case)
     logging.disable(logging.NOTSET)

@@ -15,7 +15,6 @@ from conformance.answers.answer import ENDING, Value
 from conformance.answers.compare import compare_value, expectation_of
 from conformance.answers.tolerances import Bounds
 from conformance.closing import UsageError
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import (
     Case,
     ExpectedAnyOf,
@@ -37,6 +36,7 @@ from conformance.verdicts.departure_file import (
 )
 from conformance.verdicts.departures import Departure, Departures
 from tests.answers.wire import case
+from tests.cases import whole_corpus
 from tests.report.making import WRONG, deviation, results_from
 from tests.verdicts.making import VALUES, departure
 
@@ -162,7 +162,7 @@ def test_the_lists_of_a_folder_are_read_with_all_their_faults(tmp_path: Path) ->
 
 
 def test_a_list_is_lent_by_its_name_or_by_its_file(tmp_path: Path) -> None:
-    ours = lent("tensorflow", "./build/proxy.py", load_corpus())
+    ours = lent("tensorflow", "./build/proxy.py", whole_corpus())
     assert ours.target == "proxy.py"
     assert ours.entries
     assert ours.file == "deviations/tensorflow.yaml"

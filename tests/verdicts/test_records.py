@@ -14,12 +14,12 @@ from pathlib import Path
 from packaging.version import Version
 
 from conformance.asking.record import read_record
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.moves import ids_of_today
 from conformance.files import data_folder
 from conformance.verdicts.departure_file import read_folder
 from conformance.verdicts.findings import Findings, findings_of
 from conformance.verdicts.judge import WITNESSES, witnessed
+from tests.cases import whole_corpus
 
 ROOT = Path(__file__).parent.parent.parent
 WRITTEN = Path(__file__).with_name("releases.txt")
@@ -27,7 +27,7 @@ WRITTEN = Path(__file__).with_name("releases.txt")
 
 def releases() -> Iterator[tuple[str, Findings]]:
     """The version and the findings of each record, the oldest version first."""
-    cases = load_corpus()
+    cases = whole_corpus()
     moved = ids_of_today(cases)
     deviations = read_folder(data_folder("deviations"), cases)
     paths = {re.sub(r"tensorflow-|\.jsonl\.gz", "", path.name): path for path in records()}
