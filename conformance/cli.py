@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import gc
 import importlib
 import sys
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         make_lasting()
         gc.set_threshold(100_000, 50, 100)  # most of what is made is kept to the end
+        atexit.register(gc.freeze)  # and is not worth looking through then
     words = sys.argv[1:] if arguments is None else arguments
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help())
