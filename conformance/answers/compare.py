@@ -377,7 +377,7 @@ class _ValueWalk:
                 self.raised(due, error, path)
             case language.ExpectedCalls(count), Tensor(array, dtype):
                 holds = dtype == "Python int" and int(array) == count
-                self.fact(holds, "calls", path, text_of(expected), got)
+                self.fact(holds, "calls", path, expected, got)
             case language.ExpectedWatched() as due, Structure("list" | "tuple") as structure:
                 self.watched(due, structure, path)
             case language.ExpectedAnyOf(options), _:
@@ -393,26 +393,26 @@ class _ValueWalk:
                 )
                 self.fact(describe(got) == text, kind, path, text, got)
             case _:
-                self.fact(False, _class(expected, got), path, text_of(expected), got)
+                self.fact(False, _class(expected, got), path, expected, got)
 
     def fact(
         self,
         holds: bool,
         kind: MismatchClass,
         path: str,
-        expected: str,
+        expected: Expectation | str,
         got: Value | str,
         note: str = "",
     ) -> bool:
-        """Count one fact, and report it where it does not hold."""
+        """Count one fact, and report it where it does not hold: only then are texts made."""
         self.facts.compared += 1
         if not holds:
+            due = clean(expected if isinstance(expected, str) else text_of(expected))
             text = clean(got if isinstance(got, str) else describe(got))
-            mismatch = Mismatch(kind, self.name, path, clean(expected), text, note=note)
-            self.facts.mismatches.append(mismatch)
+            self.facts.mismatches.append(Mismatch(kind, self.name, path, due, text, note=note))
         return holds
 
-    def is_a(self, kind: Kind, got: Tensor, path: str, expected: str) -> bool:
+    def is_a(self, kind: Kind, got: Tensor, path: str, expected: Expectation) -> bool:
         """Whether it is a tensor, a NumPy array or a Python scalar, as it must be."""
         note = f"{DUE[kind]} is due"
         return got.kind == kind or self.fact(False, "structure", path, expected, got, note)
@@ -431,23 +431,22 @@ class _ValueWalk:
 
     def error(self, expected: language.ExpectedError, got: Raised, path: str) -> None:
         """The class or a base, then a part of the message, then the step."""
-        text, step = text_of(expected), got.step
-        if not self.fact(expected.type in (got.type, *got.bases), "error", path, text, got):
+        step = got.step
+        if not self.fact(expected.type in (got.type, *got.bases), "error", path, expected, got):
             return
         if expected.message:
             holds = expected.message in got.message
-            self.fact(holds, "error", path, text, got, "the message differs")
+            self.fact(holds, "error", path, expected, got, "the message differs")
         if expected.at is not None:
             note = f"it arose at step {clean(step, 60)}" if step else "its step is unknown"
             holds = step is not None and expected.at in (step, *step.split(", "))
-            self.fact(holds, "error", path, text, got, note)
+            self.fact(holds, "error", path, expected, got, note)
 
     def raised(self, expected: language.ExpectedRaised, got: Raised, path: str) -> None:
         """The very class, then the whole message but for what depends on the process."""
-        text = text_of(expected)
-        if self.fact(expected.type == got.type, "error", path, text, got):
+        if self.fact(expected.type == got.type, "error", path, expected, got):
             holds = steady(expected.message) == steady(got.message)
-            self.fact(holds, "error", path, text, got, "the message differs")
+            self.fact(holds, "error", path, expected, got, "the message differs")
 
     def watched(self, expected: language.ExpectedWatched, got: Structure, path: str) -> None:
         """The names of the variables, in order."""
@@ -456,21 +455,20 @@ class _ValueWalk:
         if len(names) < len(got.items):
             told, note = describe(got), "not all are variables"
         holds = not note and names == expected.names
-        self.fact(holds, "watched", path, text_of(expected), told, note)
+        self.fact(holds, "watched", path, expected, told, note)
 
     def structure(
         self, expected: language.ExpectedStructure, got: Structure, told: Value | None, path: str
     ) -> None:
         """The container and its keys or length, then every item."""
-        text = text_of(expected)
         same = len(got.items) == len(expected.items)
         if "dict" in (expected.kind, got.kind):
             same = got.kind == expected.kind and set(got.keys) == set(expected.keys)
             keys = f"a dict of {', '.join(map(repr, got.keys))}" if got.keys else describe(got)
-            self.fact(same, "structure", path, text, keys)
+            self.fact(same, "structure", path, expected, keys)
         else:
             note = "list and tuple are different answers" if same else ""
-            self.fact(same and got.kind == expected.kind, "structure", path, text, got, note)
+            self.fact(same and got.kind == expected.kind, "structure", path, expected, got, note)
         if same:
             answered = got.named
             for key, item in zip(expected.keys or answered, expected.items, strict=True):
@@ -491,22 +489,22 @@ class _ValueWalk:
         self, expected: language.ExpectedDerivative, got: Tensor | Slices, path: str
     ) -> None:
         """The dtype and the shape of the source, then the elements, slices added up."""
-        derivative, text = self.derivative, text_of(expected)
+        derivative = self.derivative
         if derivative is None:
             raise NothingCompared(f"no derivative of {self.name}{path} is known")
         self.facts.derived = True
         if derivative.fault:
-            self.fact(False, "value", path, text, got, f"it has none: {derivative.fault}")
+            self.fact(False, "value", path, expected, got, f"it has none: {derivative.fault}")
             return
         if has_corner(derivative, expected.order):
             error = max(one.error for one in derivative.sources.values())
             note = f"it has none: two step sizes, or both sides, differ by {error:.1e}"
-            self.fact(False, "value", path, text, got, note)
+            self.fact(False, "value", path, expected, got, note)
             return
         estimate = derivative.sources[expected.source]
         due, dense = estimate.value.array, densified(got, estimate.value.array.shape)
         rows = got.values if isinstance(got, Slices) else got
-        if not self.is_a("tensor", rows, path, text):
+        if not self.is_a("tensor", rows, path, expected):
             return
         if not self.fact(rows.dtype == expected.dtype, "dtype", path, expected.dtype, rows.dtype):
             return
@@ -528,7 +526,7 @@ class _ValueWalk:
     ) -> None:
         """Whether it is a tensor at all, the dtype, the shape, then the elements."""
         kind = kind_of(expected.dtype, expected.numpy)
-        if not self.is_a(kind, got, path, text_of(expected)):
+        if not self.is_a(kind, got, path, expected):
             return
         due = due_for(expected, got, told, self.dtypes)
         if not self.fact(due.holds, "dtype", path, due.text, got.dtype, due.note):
