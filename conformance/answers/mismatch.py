@@ -221,8 +221,10 @@ def _beyond(due: Due, got: Array, bound: Array, note: str) -> Mismatch | None:
     with np.errstate(all="ignore"):
         apart = np.where(np.isfinite(expected), np.abs(parts - expected), 0.0)
         off = ~(apart <= bound)
+        if not off.any():
+            return None
         excess = np.where(off, apart / np.maximum(bound, np.finfo(float).tiny), 0.0)
-    return _worst("value", due, got, off, excess, apart, bound, note) if off.any() else None
+    return _worst("value", due, got, off, excess, apart, bound, note)
 
 
 def _worst(
@@ -263,7 +265,7 @@ def _worst(
 
 def _classes(parts: Array) -> Array:
     """0 for finite, and one number each for nan, inf and -inf."""
-    return np.asarray(np.isnan(parts) * 1 + np.isposinf(parts) * 2 + np.isneginf(parts) * 3)
+    return np.asarray(np.isnan(parts) * 1 + (parts == np.inf) * 2 + (parts == -np.inf) * 3)
 
 
 def _all_zero(array: Array) -> bool:

@@ -126,12 +126,11 @@ def bound_of(
         return unit * size, f"{text} x |expected|"
     terms, elements = cancels.terms if cancels else 0.0, tuple(range(1, size.ndim))
     largest = size.max(axis=elements, initial=terms, keepdims=True)
-    bound = np.broadcast_to(unit * largest, size.shape)
+    bound = np.where((size == 0.0) & (cancels is None), 0.0, unit * largest)
     text = f"{text} x {' and '.join(f'{one:g}' for one in largest.flat)}"
     if cancels:
         text = f"{text}, the largest expected or term that cancels ({cancels.reason})"
     else:
-        bound = np.where(size == 0.0, 0.0, bound)
         text = f"{text}, the largest expected" if largest.any() else "exact: all expected is 0"
     if within is None:
         return bound, text
@@ -173,8 +172,8 @@ def has_corner(derivative: Derivative, order: int) -> bool:
 
 def parts_of(array: Array) -> Array:
     """The real parts and, of complex elements, the imaginary ones, as float64 on a leading axis."""
-    parts = [array.real, array.imag] if array.dtype.kind == "c" else [array]
-    return np.stack(parts).astype(np.float64)
+    parts = np.stack([array.real, array.imag]) if array.dtype.kind == "c" else array[None]
+    return parts.astype(np.float64)
 
 
 def magnitudes(array: Array) -> Array:

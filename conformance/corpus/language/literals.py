@@ -180,20 +180,20 @@ def shape_of(value: Nested) -> tuple[int, ...] | None:
     """The shape of a nested literal; None where its rows differ."""
     if not isinstance(value, tuple):
         return ()
+    if tuple not in map(type, value):
+        return (len(value),)
     shapes = {shape_of(item) for item in value}
-    if not shapes:
-        return (0,)
-    if len(shapes) > 1 or None in shapes:
-        return None
     inner = shapes.pop()
-    return (len(value), *inner) if inner is not None else None
+    return None if shapes or inner is None else (len(value), *inner)
 
 
 def leaves(value: Nested) -> list[Scalar]:
     """Every scalar of a nested literal, in order."""
-    if isinstance(value, tuple):
-        return [leaf for item in value for leaf in leaves(item)]
-    return [value]
+    if not isinstance(value, tuple):
+        return [value]
+    if tuple not in map(type, value):
+        return [*value]  # type: ignore[list-item]  # a row of scalars
+    return [leaf for item in value for leaf in leaves(item)]
 
 
 def drawn(name: str, shape: tuple[int, ...], low: float, high: float, seed: int) -> Nested:
