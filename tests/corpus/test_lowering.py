@@ -107,8 +107,8 @@ def test_the_function_binds_the_names_of_the_program() -> None:
     for case in whole_corpus():
         *_, function = ast.parse(lower(case).source).body
         assert isinstance(function, ast.FunctionDef)
-        own = names_of_scope(ast.parse(case.run).body)
-        assert names_of_scope(function.body) == own, case.id
+        own = names_of_scope(ast.parse(case.run))
+        assert names_of_scope(*function.body) == own, case.id
         assert {argument.arg for argument in function.args.args} <= {i.name for i in case.inputs}
 
 

@@ -53,7 +53,7 @@ class Function:
     @property
     def binds(self) -> frozenset[str]:
         """Every name that the statements bind."""
-        return names_of_scope(self.statements)
+        return names_of_scope(*self.statements)
 
 
 def call_program(
@@ -164,7 +164,7 @@ def _own_reads(part: ast.AST, hidden: frozenset[str]) -> Iterator[ast.Name]:
         parameters = {a.arg for a in walk(part.args) if isinstance(a, ast.arg)}
         for child in children(part):
             within = child in body or isinstance(part, ast.Lambda)
-            own = parameters | names_of_scope(body) if within else frozenset()
+            own = parameters | names_of_scope(*body) if within else frozenset()
             yield from _own_reads(child, hidden | own)
     else:
         for child in children(part):

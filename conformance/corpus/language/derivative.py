@@ -121,6 +121,7 @@ def resolved(expected: Expectation, sources: Expectation) -> Expectation:
     return replace(expected, items=tuple(resolved(part, own[key]) for key, part in parts))
 
 
+@lru_cache(RECENT)
 def forward_of(case: Case, name: str) -> Forward:
     """The forward of the gradient that a program binds to a name. Errors: NoDerivative."""
     tree = tree_of(case.run)
@@ -134,7 +135,7 @@ def forward_of(case: Case, name: str) -> Forward:
     earlier = [one for one in statements_of(tree.body) if one.lineno < statement.lineno]
     asking = [one for one in earlier if isinstance(one, ast.Assign) and _asks(one.value)]
     order = 2 if any(", ".join(bound_by(one)) in steps for one in asking) else 1
-    rebound = {*names_of_scope(tree.body), *names_of_scope(tree_of(case.setup).body)}
+    rebound = names_of_scope(tree, tree_of(case.setup))
     inputs = {item.name: item for item in case.inputs if item.name not in rebound}
     due = _due(sources, inputs, order)
     moved = frozenset(part.id for part in walk(sources) if isinstance(part, ast.Name))
@@ -149,7 +150,7 @@ def forward_of(case: Case, name: str) -> Forward:
     body = _until(case.run, statement, unused)
     margin = body[-1][: len(body[-1]) - len(body[-1].lstrip())]
     body[-1] = f"{margin}return {ast.unparse(target)}, {ast.unparse(weights) if weights else None}"
-    parameters = parameters_of(case, tree)
+    parameters = parameters_of(case)
     attempts = {
         dtype: (_text(case, body, parameters, moved, dtype), STEPS[dtype, order])
         for dtype in ATTEMPTS

@@ -291,7 +291,7 @@ def _check_observed(
     name: str, expectation: Expectation, node: Node, setup: Program | None, run: Program
 ) -> None:
     """An observed name has a value at the program's end; `at` names a step of it."""
-    steps, own = bound_by(run.tree), names_of_scope(run.tree.body)
+    steps, own = bound_by(run.tree), names_of_scope(run.tree)
     defined = run.functions | (setup.functions if setup else frozenset())
     if expects(expectation, ExpectedCalls):
         if name not in defined:

@@ -116,13 +116,12 @@ def _lower(case: Case, call: bool) -> Lowered:
         tensors = [item.name for item in case.inputs if item.kind == "constant"]
         program = call_program(case.run, tensors, case.observed, sorted(guarded))
         run, obstacle = program.text, program.obstacle
-    tree, setup = tree_of(run), tree_of(case.setup)
-    parameters = parameters_of(case, tree)
+    parameters = parameters_of(case)
     counted = {name for name in case.observed if _expects(case, name, ExpectedCalls)}
     head = [construction(item) for item in case.inputs]
     head += [f"calls = {dict.fromkeys(sorted(counted), 0)}"] if counted else []
-    head += _edited(case.setup, setup, counted, set()) if setup.body else []
-    body = _edited(run, tree, counted, guarded)
+    head += _edited(case.setup, counted, set()) if tree_of(case.setup).body else []
+    body = _edited(run, counted, guarded)
     observed = ", ".join(f"{name!r}: {_observation(name, counted)}" for name in case.observed)
     function = [
         f"def case({', '.join(parameters)}):",
@@ -140,13 +139,14 @@ def _observation(name: str, counted: set[str]) -> str:
     return f"calls[{name!r}]" if name in counted else name
 
 
-def parameters_of(case: Case, tree: ast.Module) -> tuple[str, ...]:
-    """Constants that the program reads, and inputs that it binds anew.
+def parameters_of(case: Case) -> tuple[str, ...]:
+    """Constants that the program reads, and inputs that it binds anew: the same in every mode.
 
     Everything else (variables, modules) is closed over; a string that nothing reads would make
     XLA refuse the whole program.
     """
-    read, own = names_read(tree), names_of_scope(tree.body)
+    tree = tree_of(case.run)
+    read, own = names_read(tree), names_of_scope(tree)
     return tuple(
         item.name
         for item in case.inputs
@@ -154,14 +154,16 @@ def parameters_of(case: Case, tree: ast.Module) -> tuple[str, ...]:
     )
 
 
-def _edited(text: str, tree: ast.Module, counted: set[str], guarded: set[str]) -> list[str]:
+def _edited(text: str, counted: set[str], guarded: set[str]) -> list[str]:
     """The lines of a program, with what the lowering puts in.
 
     A function whose calls are expected counts them; a statement that binds a name expected to
     fail stands in a guard.
     """
     lines = text.rstrip().split("\n")
-    placed = [[line] for line in lines]
+    if not (counted or guarded):
+        return lines
+    tree, placed = tree_of(text), [[line] for line in lines]
     for part in walk(tree) if counted else ():
         if isinstance(part, ast.FunctionDef) and part.name in counted:
             first = first_line(part.body[0]) - 1

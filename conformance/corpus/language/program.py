@@ -120,6 +120,8 @@ def first_line(statement: ast.stmt) -> int:
 
 # ----- names -----
 
+NOTHING: frozenset[str] = frozenset()
+
 
 @dataclass(frozen=True, slots=True)
 class Names:
@@ -162,7 +164,7 @@ def _names_of(part: ast.AST) -> Names:
 
 def _joined(parts: list[Names]) -> Names:
     return Names(
-        frozenset[str]().union(*(names.reads for names in parts)),
+        NOTHING.union(*(names.reads for names in parts)),
         tuple(dict.fromkeys(name for names in parts for name in names.binds)),
         tuple(dict.fromkeys(name for names in parts for name in names.deletes)),
     )
@@ -175,13 +177,13 @@ def bound_by(part: ast.AST) -> tuple[str, ...]:
 
 def names_read(*parts: ast.AST) -> frozenset[str]:
     """Every name that these parts read, inside nested functions too."""
-    return frozenset[str]().union(*(names_of(part).reads for part in parts))
+    return NOTHING.union(*(names_of(part).reads for part in parts))
 
 
-def names_of_scope(body: list[ast.stmt]) -> frozenset[str]:
-    """Every name that belongs to the scope of a body: what it binds or deletes anywhere."""
-    found = _joined([names_of(statement) for statement in body])
-    return frozenset((*found.binds, *found.deletes))
+def names_of_scope(*parts: ast.AST) -> frozenset[str]:
+    """Every name that belongs to the scope of these parts: what they bind or delete anywhere."""
+    found = map(names_of, parts)
+    return NOTHING.union(*((*names.binds, *names.deletes) for names in found))
 
 
 # ----- steps -----

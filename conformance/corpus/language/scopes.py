@@ -45,7 +45,7 @@ class _Scope(Visitor):
         refuse: Refuse,
         kind: Literal["case", "function", "class"],
     ) -> None:
-        self.own = names_of_scope(body) | made
+        self.own = names_of_scope(*body) | made
         self.bound = set(made)
         self.outer = outer
         self.refuse = refuse

@@ -33,14 +33,15 @@ MAX_TEXT = 8_000
 MAX_DEPTH = 40
 MAX_BLOCKS = 10
 
-PARTS = (
+PARTS = {
     *(ast.Assign, ast.AugAssign, ast.Expr, ast.With, ast.FunctionDef, ast.ClassDef),
     *(ast.If, ast.While, ast.For, ast.Return, ast.Delete, ast.Pass),
     *(ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.BinOp, ast.UnaryOp),
     *(ast.BoolOp, ast.Compare, ast.Subscript, ast.Slice, ast.Call, ast.Starred),
     *(ast.Attribute, ast.Lambda, ast.IfExp),
     *(ast.Module, ast.keyword, ast.arguments, ast.arg, ast.withitem),
-)
+}
+WHOLE_LINES = (ast.stmt, ast.Constant)
 BLOCKS = (ast.With, ast.FunctionDef, ast.ClassDef, ast.If, ast.While, ast.For)
 KEPT_ITERATOR = "'iter' stands in next(iter(...)) only: an iterator is not kept"
 """The iterator of a shape is a generator, which holds a frame."""
@@ -157,11 +158,11 @@ class _Checker(Visitor):
 
     def visit(self, part: ast.AST) -> None:
         """Visit a part that the subset holds; refuse any other, and what it contains."""
-        if not isinstance(part, PARTS):
+        if type(part) not in PARTS:
             self.foreign = True
             self.refuse(part, f"{_described(part)} is not part of the case language")
             return
-        if isinstance(part, ast.stmt | ast.Constant):
+        if isinstance(part, WHOLE_LINES):
             self.whole_lines.append(part)
         block = isinstance(part, BLOCKS)
         self.depth += 1
