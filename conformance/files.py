@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gzip
 import os
 import stat
 from pathlib import Path
@@ -51,7 +52,7 @@ def read_bounded(path: Path, limit: int) -> bytes:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file, or leave what stands there as it is. Errors: OSError.
+    """Write a file, compressed for .gz, or leave what stands there as it is. Errors: OSError.
 
     What is no regular file, such as a terminal, is written to directly.
     """
@@ -61,7 +62,8 @@ def write_whole(path: Path, text: str) -> None:
         return
     new = beside(place)
     try:
-        new.write_text(text, encoding="utf-8")
+        data = text.encode()
+        new.write_bytes(gzip.compress(data, mtime=0) if place.suffix == ".gz" else data)
         new.replace(place)
     except BaseException:
         with contextlib.suppress(OSError):

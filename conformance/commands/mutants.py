@@ -17,6 +17,7 @@ from conformance.corpus.cases import load_corpus
 from conformance.corpus.contract import contract_claims, read_excuses
 from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.selection import select
+from conformance.suite.caught import Caught, identity_of, identity_of_case, read_caught
 from conformance.suite.mutation import Mutant, control, load_mutants, make
 from conformance.suite.mutation_run import (
     MutationRun,
@@ -35,9 +36,10 @@ def mutants_options(parser: argparse.ArgumentParser) -> None:
     add("mutants", nargs="*", metavar="MUTANT", help="names; all by default")
     options.add_selection(parser)
     add("--family", action="append", default=[], help="with tensorflow: of these operations")
-    add("--sample", type=count, metavar="N", help="with tensorflow: N of them")
+    add("--sample", type=count, metavar="N", help="N of them; with --known, of the unchanged")
     add("-j", "--jobs", type=count, default=2, help="mutants at a time")
-    add("--output", metavar="FILE", help="what was found, as JSON")
+    add("--known", metavar="FILE", help="what an earlier run wrote: ask what has changed")
+    add("--output", metavar="FILE", help="what was found, as JSON (.gz: compressed)")
 
 
 def run_mutants(arguments: argparse.Namespace) -> int:
@@ -47,16 +49,19 @@ def run_mutants(arguments: argparse.Namespace) -> int:
     and in the whole corpus a case that no mutant fails, a claim of the contract that no mutant
     shows, and a mutant that fails no case which cites what it breaks; null targets and mutants
     that fail a fifth of all entries show nothing.
+    --known FILE asks new and changed mutants all cases, and all mutants new and changed cases;
+    --sample N asks N of the others, too, whether what the file says still holds.
     `gradconf mutants tensorflow [RULE[:MISTAKE]]` breaks TensorFlow's registered gradients instead.
     """
     if arguments.mutants[:1] == ["tensorflow"]:
         return run_rule_mutants(arguments)
-    if arguments.family or arguments.sample:
-        raise UsageError("--family and --sample are for gradconf mutants tensorflow")
+    if arguments.family or (arguments.sample and not arguments.known):
+        raise UsageError("--family is for gradconf mutants tensorflow, --sample N for --known, too")
     if arguments.output:
         options.output_path(arguments.output)  # refused before anything is asked
-    found = _Found(_chosen(load_mutants(), arguments.mutants))
+    found = _Found(_chosen(load_mutants(), arguments.mutants), _known(arguments.known))
     cases = select(load_corpus(arguments.corpus), options.selection_of(arguments, ()))
+    found.identities = {case.id: identity_of_case(case) for case in cases}
     if found.mutants:
         with tempfile.TemporaryDirectory(prefix="gradconf-mutants-") as workshop:
             for line in _lines(found, cases, Path(workshop), arguments):
@@ -75,11 +80,24 @@ def _chosen(mutants: Sequence[Mutant], names: Sequence[str]) -> Sequence[Mutant]
     return [mutant for mutant in mutants if not names or mutant.name in names]
 
 
+def _known(file: str | None) -> Caught:
+    try:
+        return read_caught(Path(file)) if file else Caught()
+    except OSError as error:
+        raise UsageError(f"--known {file}: {error.strerror or error}") from error
+    except ValueError as error:
+        raise UsageError(f"--known {file}: {error}: write it anew with --output {file}") from error
+
+
 @dataclass
 class _Found:
     """What a run of this command finds out."""
 
     mutants: Sequence[Mutant]
+    known: Caught = field(default_factory=Caught)
+    identities: dict[str, str] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
+    """What is known and does not hold: the mutants that a case does not catch any more."""
     control: Tally = field(default_factory=lambda: Tally("control"))
     tallies: list[Tally] = field(default_factory=list)
     nulls: list[Tally] = field(default_factory=list)
@@ -121,8 +139,8 @@ class _Found:
             return "nothing_ran"
         if not self.proved or any(tally.fault for tally in [*self.tallies, *self.nulls]):
             return "untrustworthy"
-        bites = self.caught == len(self.tallies) and not self.unfailed and not self.unshown
-        return "conforms" if bites else "falls_short"
+        gaps = self.lost or self.unfailed or self.unshown
+        return "conforms" if self.caught == len(self.tallies) and not gaps else "falls_short"
 
 
 def _lines(
@@ -130,7 +148,9 @@ def _lines(
 ) -> Iterator[str]:
     """Find it all out, and say it on the way; null targets are asked beside all mutants only."""
     untouched = control(workshop)
-    targets = [make(mutant, workshop) for mutant in found.mutants]
+    due = found.known.due(found.mutants, cases, arguments.sample or 0)
+    asked = [mutant for mutant in found.mutants if due[mutant.name]]
+    targets = [make(mutant, workshop) for mutant in asked]
     run = MutationRun(cases)
     found.control = run.ask_control(untouched)
     yield f"control: {found.control.passed} of {found.control.applicable} cells pass"
@@ -138,8 +158,16 @@ def _lines(
     yield from (f"  falls short: {case_id}" for case_id in found.control.kills)
     if not found.proved:
         return
-    for mutant, tally in zip(found.mutants, run.tallies(targets, arguments.jobs), strict=True):
+    if len(asked) < len(found.mutants):
+        yield f"known: {len(found.mutants) - len(asked)} mutants, as {arguments.known} says"
+    told = run.tallies(targets, arguments.jobs, [due[mutant.name] for mutant in asked])
+    for mutant in found.mutants:
+        tally = next(told) if due[mutant.name] else Tally(mutant.name)
+        yield from _lost(found, mutant, tally, due[mutant.name])
+        tally = found.known.completed(mutant, tally, due[mutant.name], cases)
         found.tallies.append(tally)
+        if not due[mutant.name]:
+            continue
         if tally.fault:
             yield f"FAULT    {mutant.name}: {tally.fault}"
         elif tally.caught:
@@ -164,6 +192,12 @@ def _lines(
         found.shown = shown(cases, breaks, found.tallies)
         found.claims = _claims(found, cases)
         yield from _shown(found)
+
+
+def _lost(found: _Found, mutant: Mutant, tally: Tally, asked: Sequence[Case]) -> Iterator[str]:
+    for case_id in found.known.lost(mutant, tally, asked):
+        found.lost.append(f"{mutant.name} by {case_id}")
+        yield f"LOST     {mutant.name} is no longer caught by {case_id}"
 
 
 def _claims(found: _Found, cases: Sequence[Case]) -> dict[str, list[str]]:
@@ -227,6 +261,7 @@ def _document(found: _Found) -> dict[str, object]:
             "caught": tally.caught,
             "fault": tally.fault,
             "kills": tally.kills,
+            "identity": identity_of(mutant),
         }
         for mutant, tally in zip(found.mutants, found.tallies, strict=False)
     }
@@ -236,6 +271,7 @@ def _document(found: _Found) -> dict[str, object]:
         "caught": found.caught,
         "mutants": mutants,
         "cases": found.failed_by,
+        "identities": found.identities,
         "claims": found.claims,
         "nulls": {null.name: _counts(null) for null in found.nulls},
     }

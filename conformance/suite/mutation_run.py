@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from pathlib import Path
 
 from conformance.answers.answer import Answer
@@ -37,6 +38,8 @@ class Tally:
     kills: list[str] = field(default_factory=list)
     """The cases that catch it, in the corpus's order."""
     passed: int = 0
+    stopped: bool = False
+    """Whether it was lost again and again, so that not all cases were asked."""
     fault: str = ""
     """Why nothing can be said of it: it did not start, or the suite is at fault."""
 
@@ -70,9 +73,6 @@ class MutationRun:
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = {case.id: case for case in cases}
-        self._in_graphs = [case for case in cases if "eager" in case.not_applicable]
-        """The cases that every target is asked in a graph, for eager execution refuses them."""
-        self._others = [case for case in cases if "eager" not in case.not_applicable]
         self._oracle: dict[str, Answer] = {}
         self.lacking: set[str] = set()
         """The cases that the control does not support: no mutant of it can show anything there."""
@@ -85,7 +85,7 @@ class MutationRun:
         The derivatives of its forwards are due of all mutants: these are asked for none.
         """
         tally = Tally(control.label)
-        for answered in self._answers(control, derivatives=True):
+        for answered in self._answers(control, self._cases.values(), derivatives=True):
             judgement = self._judged(answered)
             tally.count(answered.cell.case, judgement)
             self._oracle[answered.cell.case] = answered.answer
@@ -94,28 +94,35 @@ class MutationRun:
                 self.lacking.add(answered.cell.case)
         return tally
 
-    def tallies(self, targets: Sequence[Target], jobs: int) -> Iterator[Tally]:
-        """Ask targets, `jobs` at a time, and say what catches each."""
+    def tallies(
+        self, targets: Sequence[Target], jobs: int, due: Iterable[Collection[Case]] = ()
+    ) -> Iterator[Tally]:
+        """Ask targets, `jobs` at a time, what is due of each, or all; say what catches each."""
         with ThreadPoolExecutor(jobs) as pool:
-            yield from pool.map(self._tally, targets)
+            yield from pool.map(self._tally, targets, due or repeat(self._cases.values()))
 
-    def _tally(self, target: Target) -> Tally:
+    def _tally(self, target: Target, cases: Collection[Case]) -> Tally:
         """What catches a target; one that is lost again and again is not asked any more."""
         tally, lost = Tally(target.label), 0
-        with closing(self._answers(target)) as answers:
+        with closing(self._answers(target, cases)) as answers:
             for answered in answers:
                 tally.count(answered.cell.case, self._judged(answered))
                 lost += answered.answer.outcome in ("crash", "timeout")
                 if lost >= MAX_LOST:
+                    tally.stopped = True
                     break
         return tally
 
-    def _answers(self, target: Target, derivatives: bool = False) -> Generator[Answered]:
-        for modes, cases in ((target.modes, self._others), (("graph",), self._in_graphs)):
-            if cases:
+    def _answers(
+        self, target: Target, cases: Collection[Case], derivatives: bool = False
+    ) -> Generator[Answered]:
+        """What a target answers, in a graph where eager execution refuses a case."""
+        for mode, modes in (("eager", target.modes), ("graph", ("graph",))):
+            own = [case for case in cases if case.simplest_mode == mode]
+            if own:
                 in_mode = replace(target, modes=modes)
                 events = ask(
-                    cases, [in_mode], timeout=TIMEOUT, wanted=lambda cell: derivatives or cell.runs
+                    own, [in_mode], timeout=TIMEOUT, wanted=lambda cell: derivatives or cell.runs
                 )
                 with closing(events):
                     for event in events:

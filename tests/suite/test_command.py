@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -147,9 +148,91 @@ def test_all_mutants_are_followed_by_the_null_targets_and_a_file(
         "caught": True,
         "fault": "",
         "kills": ["basics/squares/square", "basics/squares/persistent_square"],
+        "identity": found["mutants"]["odd"]["identity"],
     }
+    assert found["identities"].keys() == found["cases"].keys()
     assert found["nulls"]["none"] == {"passed": 1, "applicable": 3}
     assert len(found["nulls"]) == 8
+
+
+@pytest.fixture
+def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a run wrote of a mutant that two cases catch; the same command can be run again."""
+    path = tmp_path / "caught.json.gz"
+    assert run(tmp_path, monkeypatch, "odd", "--output", str(path), odd=SQUARE_IS_ODD) == 0
+    return path
+
+
+def again(path: Path, *words: str) -> int:
+    corpus = str(path.parent / "cases")
+    return main(["mutants", "odd", "--corpus", corpus, "--known", str(path), *words])
+
+
+def test_what_is_known_is_not_asked_again(known: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = known.read_bytes()
+    assert again(known, "--output", str(known)) == 0
+    said = capsys.readouterr().out
+    assert f"known: 1 mutants, as {known} says\n" in said
+    assert "caught   odd" not in said
+    assert "bite: 1 of 1 mutants caught" in said
+    assert known.read_bytes() == before
+
+
+def test_a_sample_of_what_is_known_is_asked(
+    known: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert again(known, "--sample", "7") == 0
+    assert "caught   odd by 2: basics/squares/square" in capsys.readouterr().out
+
+
+def test_a_changed_case_is_asked(known: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = known.parent / "cases" / "basics" / "squares.yaml"
+    file.write_text(file.read_text().replace("3.0", "2.0").replace("6.0", "4.0"))
+    assert again(known, "--output", str(known)) == 0
+    assert "caught   odd by 2: basics/squares/square" in capsys.readouterr().out
+    assert again(known) == 0
+    assert "known: 1 mutants" in capsys.readouterr().out
+
+
+def test_a_changed_mutant_is_asked(known: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known.with_name("changed").mkdir()
+    harmless = ANOTHER_COMMENT.replace("None at all", "The gradient of a product forgets a factor")
+    found = load_mutants(make_mutants(known.with_name("changed"), odd=harmless))
+    monkeypatch.setattr(command, "load_mutants", lambda: found)
+    assert again(known) == 1
+
+
+def test_1_a_case_that_does_not_catch_what_it_is_known_to_catch(
+    known: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = json.loads(gzip.decompress(known.read_bytes()))
+    document["mutants"]["odd"]["kills"].append("unconnected/other/other_source")
+    known.write_bytes(gzip.compress(json.dumps(document).encode()))
+    assert again(known, "--sample", "1") == 1
+    lost = "LOST     odd is no longer caught by unconnected/other/other_source\n"
+    assert lost in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{}", "Not a gzipped file"),
+        (gzip.compress(b"{}"), "not what gradconf mutants --output writes: KeyError('mutants')"),
+        (gzip.compress(b'{"mutants": {"a": 1}}'), "expected an object, got int"),
+        (gzip.compress(b" " * 16_000_001), "longer than 16,000,000 bytes"),
+        (gzip.compress(b"{}")[:-9], "not compressed as it should be"),
+    ],
+)
+def test_2_what_is_known_is_no_such_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, message: str
+) -> None:
+    path = tmp_path / "caught.json.gz"
+    path.write_bytes(content)
+    assert main(["mutants", "--known", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert f"--known {path}: " in said
+    assert message in said
+    assert said.splitlines()[1:] == ["usage"]
 
 
 @pytest.mark.slow

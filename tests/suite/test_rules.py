@@ -132,7 +132,7 @@ def test_what_falls_short_unbroken_proves_nothing(gradconf: Program, tmp_path: P
         (("mutants", "tensorflow", "Expp"), "no registered gradient 'Expp' (did you mean Exp"),
         (("mutants", "tensorflow", "Exp:negate"), "no mistake of a rule 'negate' (did you mean"),
         (("mutants", "tensorflow", "--family", "unari"), "no family in the catalogue 'unari'"),
-        (("mutants", "--sample", "3"), "--family and --sample are for gradconf mutants tensorflow"),
+        (("mutants", "--sample", "3"), "--family is for gradconf mutants tensorflow"),
         (("coverage", "--area", "ties"), "coverage takes -k, --area, --tag and --corpus with"),
     ],
 )

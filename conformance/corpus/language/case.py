@@ -219,6 +219,11 @@ class Case:
             names.update(dict.fromkeys(expectations))
         return tuple(names)
 
+    @property
+    def simplest_mode(self) -> str:
+        """Eager, or graph where eager execution refuses the case."""
+        return "graph" if "eager" in self.not_applicable else "eager"
+
     def expectations_in(self, mode: str) -> dict[str, Expectation]:
         """What each observed name must be in `mode`, with inheritance applied."""
         return {**self.expect, **self.overrides_in(mode)}

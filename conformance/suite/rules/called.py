@@ -73,11 +73,6 @@ def unreachable(file: Path = UNREACHABLE) -> dict[str, str]:
     return found
 
 
-def mode_of(case: Case) -> str:
-    """The mode that a case is asked in: a graph where eager execution refuses."""
-    return MODES["eager" in case.not_applicable]
-
-
 def without_facts(answer: Answer) -> Answer:
     """An answer without what the wrapped registry told beside it."""
     warnings = tuple(text for text in answer.warnings if not text.startswith(PREFIX))
@@ -95,7 +90,7 @@ def call_rules(cases: Sequence[Case], departures: Sequence[Departures], workers:
     """Ask TensorFlow every case once, its registry wrapped and nothing broken."""
     called = Called(Findings({TARGET.label: MODES}))
     reviewer = Reviewer(called.findings, cases, departures, compared=False)
-    modes = {case.id: mode_of(case) for case in cases}
+    modes = {case.id: case.simplest_mode for case in cases}
 
     def wanted(cell: Cell) -> bool:
         return cell.target == ORACLE_LABEL or not cell.runs or cell.mode == modes[cell.case]

@@ -24,7 +24,6 @@ from conformance.suite.rules.called import (
     Call,
     Called,
     facts_of,
-    mode_of,
     without_facts,
 )
 from conformance.verdicts.judge import Evidence, judge
@@ -195,7 +194,7 @@ class RuleMutationRun:
     def _tally(self, worker: Worker, mutant: RuleMutant) -> RuleTally:
         tally = RuleTally(mutant.name)
         for case in self._calling(mutant):
-            mode, oracle = mode_of(case), self._called.oracle.get(case.id)
+            mode, oracle = case.simplest_mode, self._called.oracle.get(case.id)
             answer = worker.ask(BrokenJob(case, mode, mutant)).answer
             tally.differs |= any(facts.get("differs") for facts in facts_of(answer))
             program, derived = lower(case, mode), self._called.derived.get(case.id)
