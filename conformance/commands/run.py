@@ -28,7 +28,7 @@ from conformance.corpus.cases import load_corpus
 from conformance.corpus.index import summaries
 from conformance.corpus.language.case import Case
 from conformance.corpus.moves import ids_of_today
-from conformance.corpus.selection import NothingSelected, select, words_by_kind
+from conformance.corpus.selection import NothingSelected, Selection, select, words_by_kind
 from conformance.drivers import Limits
 from conformance.process import INTERRUPTION
 from conformance.report.of_run import report_of_run
@@ -92,15 +92,8 @@ def run_run(arguments: argparse.Namespace) -> int:
     if (arguments.repeat or 0) < 0:
         raise UsageError("--repeat must not be below zero")
     parse_targets([word for word in arguments.words if names_target(word)])  # refused first
-    listed = summaries(arguments.corpus)
-    words = words_by_kind(arguments.words, listed, names_target)
-    targets = parse_targets(words.targets or ["tensorflow"], arguments.python)
-    for word, meant in words.unknown.items():
-        raise NothingSelected(f"no case matches '{word}'{meant}")
-    selection = options.selection_of(arguments, words.cases)
-    ids = {case.id for case in select(listed, selection)}
-    cases = load_corpus(arguments.corpus)
-    chosen = part = [case for case in cases if case.id in ids]
+    targets, selection, cases, chosen = _chosen(arguments)
+    part = chosen
     if shard:
         record = arguments.durations and record_at(arguments.durations, cases=cases)
         took = durations(record) if record else {}
@@ -141,6 +134,21 @@ def run_run(arguments: argparse.Namespace) -> int:
         changes = changes_between_versions(results, deviations)
         print_report(report_of_run(results, changes), sys.stdout)
     return EXIT_CODES[results.word]
+
+
+def _chosen(
+    arguments: argparse.Namespace,
+) -> tuple[list[Target], Selection, list[Case], list[Case]]:
+    """The targets and the selection that the words name, the corpus, and what it takes of that."""
+    listed = summaries(arguments.corpus)
+    words = words_by_kind(arguments.words, listed, names_target)
+    targets = parse_targets(words.targets or ["tensorflow"], arguments.python)
+    for word, meant in words.unknown.items():
+        raise NothingSelected(f"no case matches '{word}'{meant}")
+    selection = options.selection_of(arguments, words.cases)
+    ids = {case.id for case in select(listed, selection)}
+    cases = load_corpus(arguments.corpus)
+    return targets, selection, cases, [case for case in cases if case.id in ids]
 
 
 def _shard(text: str) -> Shard:
