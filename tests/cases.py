@@ -10,9 +10,12 @@ from functools import cache
 from pathlib import Path
 from textwrap import indent
 
+import pytest
+
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case
-from conformance.corpus.language.loader import load_text
+from conformance.corpus.language.loader import load_file, load_text
+from conformance.files import data_folder
 
 RUN = """
 with tf.GradientTape() as t:
@@ -87,7 +90,21 @@ def move(root: Path, before: str = "basics/squares", after: str = "powers/second
 @cache
 def whole_corpus() -> tuple[Case, ...]:
     """Every case of the corpus, which each process of the tests reads once."""
-    return tuple(load_corpus())
+    with pytest.MonkeyPatch.context() as patch:
+        read_shipped_files_once(patch)
+        return tuple(load_corpus())
+
+
+def read_shipped_files_once(patch: pytest.MonkeyPatch) -> None:
+    """Until the patch ends, take a file of the corpus as this process has read it before."""
+    shipped = data_folder("cases")
+    patch.setattr(
+        "conformance.corpus.cases.load_file",
+        lambda file, root: (_read_once if root == shipped else load_file)(file, root),
+    )
+
+
+_read_once = cache(load_file)
 
 
 def make_corpus(folder: Path, **files: str) -> Path:

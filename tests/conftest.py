@@ -17,6 +17,7 @@ from hypothesis import settings
 
 from conformance.cli import main
 from conformance.process import ESCAPED
+from tests.cases import read_shipped_files_once
 from tests.hostile.auditing import Auditor
 
 # The same examples on every machine, so that a red run is about the change that it tests;
@@ -43,6 +44,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="needs TensorFlow"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests neither fill the cache of whoever runs them, nor read all that is in it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADCONF_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def auditor() -> Iterator[Auditor]:
     """The one process in which all tests run programs beneath an audit hook."""
@@ -65,8 +74,14 @@ def run_python() -> Callable[[str], str]:
 
 
 @pytest.fixture
-def gradconf(tmp_path: Path) -> Program:
-    """Runs a command in this process: in a folder of its own, without a terminal."""
+def gradconf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Program:
+    """Runs a command in this process: in a folder of its own, without a terminal.
+
+    The corpus is not read again, and a target has one worker where the words do not say -j: to
+    start a second one costs as much as most of these runs.
+    """
+    read_shipped_files_once(monkeypatch)
+    monkeypatch.setattr("conformance.commands.run.JOBS", 1)
 
     def run(*words: str, folder: Path = tmp_path, **environment: str) -> Done:
         encoding = environment.get("PYTHONIOENCODING", "utf-8")

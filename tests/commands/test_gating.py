@@ -108,6 +108,23 @@ def test_a_run_that_is_not_whole_writes_no_baseline(
     assert (tmp_path / "known.yaml").read_text() == text
 
 
+KNOWN = """
+introduction: For a test.
+target: tape.py
+departures:
+  basics/squares/square:
+    cases: [basics/squares/square]
+    modes: [eager]
+    answer: {g: {value: 0.0, dtype: float32}}
+    kind: known
+    first_seen: 2026-11-22, version 0.1.0
+    last_seen: 2026-11-22, version 0.1.0
+asked:
+  basics/squares: [persistent_square, square]
+  unconnected/other: [other_source]
+"""
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -126,11 +143,12 @@ def test_a_run_that_is_not_whole_writes_no_baseline(
         ),
     ],
 )
-def test_usage(gate: Program, gradconf: Program, tmp_path: Path, words, message: str) -> None:
-    gate("--update-baseline")
-    text = (tmp_path / "known.yaml").read_text()
+def test_usage(gradconf: Program, tmp_path: Path, words, message: str) -> None:
+    make_corpus(tmp_path)
+    become(tmp_path, "always_zero")
+    (tmp_path / "known.yaml").write_text(KNOWN)
     (tmp_path / "old.yaml").write_text("baseline: 1\ntarget: tape.py\nknown: {}\n")
-    (tmp_path / "renamed.yaml").write_text(text.replace("squares/square]", "squares/sqare]"))
+    (tmp_path / "renamed.yaml").write_text(KNOWN.replace("squares/square]", "squares/sqare]"))
     done = gradconf(*words, "--corpus", "cases", "-q")
     assert (done.returncode, last_line(done.stderr)) == (2, "usage")
     assert message in done.stderr
