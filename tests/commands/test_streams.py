@@ -19,7 +19,7 @@ BROKEN = Path(__file__).parent.parent / "broken"
 def words(tmp_path: Path) -> list[str]:
     """A run that falls short."""
     target, corpus = str(BROKEN / "always_zero.py"), str(make_corpus(tmp_path))
-    program = [sys.executable, "-m", "conformance.cli", "run", target, "--corpus", corpus]
+    program = [sys.executable, "-m", "conformance.cli", "run", target, "--corpus", corpus, "-j1"]
     return [*program, "--output", str(tmp_path / "run.jsonl")]
 
 

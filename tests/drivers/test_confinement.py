@@ -294,7 +294,7 @@ def test_one_line_says_what_there_is_no_wall_for(user: User, shared: Path, lacki
     folder = Path(tempfile.mkdtemp(dir=shared))
     folder.chmod(0o777)
     words = ["-m", "tests.drivers.bare_kernel", lacking, user.python, "-m", "conformance.cli"]
-    words += ["run", "reference", "-q", "--corpus", str(make_corpus(folder))]
+    words += ["run", "reference", "-q", "-j1", "--corpus", str(make_corpus(folder))]
     done = user.runs(user.python, *words, "--output", str(folder / "run.jsonl"))
     assert done.returncode == 0, done.stdout + done.stderr
     held = re.findall(r'"confined":(\[.*?\])', (folder / "run.jsonl").read_text())[0]
