@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from conformance.asking.record import Record, RecordError, read_record
 from conformance.asking.sharding import Shard, durations, merged, parse_shard, part_of
+from conformance.cli import main
 from tests.cases import make_corpus
 from tests.conftest import Program
 
@@ -51,21 +53,22 @@ def test_shards_are_even_by_what_their_cases_took() -> None:
     assert [[case.id for case in part] for part in parts] == [["a", "g"], list("bcdefh")]
 
 
-def shards_of(gradconf: Program, tmp_path: Path, of: int = 3, **options: str) -> list[Path]:
-    corpus = str(make_corpus(tmp_path))
-    paths = []
-    for index in range(1, of + 1):
-        path = tmp_path / f"{index}.jsonl"
-        words = ("run", "reference", "--corpus", corpus, "--shard", f"{index}/{of}")
-        done = gradconf(*words, "--output", str(path))
-        assert done.returncode == 0, done.stdout + done.stderr
-        paths.append(path)
-    return paths
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a corpus, and with the three shards of a run."""
+    folder = tmp_path_factory.mktemp("made")
+    words = ("run", "reference", "-q", "-j1", "--corpus", str(make_corpus(folder)))
+    for index in (1, 2, 3):
+        output = str(folder / f"{index}.jsonl")
+        assert main([*words, "--shard", f"{index}/3", "--output", output]) == 0
+    return folder
 
 
 @pytest.fixture
-def shards(gradconf: Program, tmp_path: Path) -> list[Path]:
-    return shards_of(gradconf, tmp_path)
+def shards(made: Path, tmp_path: Path) -> list[Path]:
+    """The same in the test's own folder; the shards in order."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return [tmp_path / f"{index}.jsonl" for index in (1, 2, 3)]
 
 
 def test_shards_together_are_the_whole_run(

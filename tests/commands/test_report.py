@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.cli import main
 from tests.cases import SQUARE, make_corpus
 from tests.conftest import Program
 
@@ -19,12 +20,13 @@ def corpus(tmp_path: Path) -> str:
     return str(make_corpus(tmp_path))
 
 
-@pytest.fixture
-def record(gradconf: Program, corpus: str, tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A record with one shortfall in each of three cells."""
-    target = str(BROKEN / "none_is_zero.py")
-    gradconf("run", target, "reference", "--corpus", corpus, "--output", "r.jsonl")
-    return str(tmp_path / "r.jsonl")
+    folder = tmp_path_factory.mktemp("record")
+    words = ("run", str(BROKEN / "none_is_zero.py"), "reference", "-q", "-j1")
+    main([*words, "--corpus", str(make_corpus(folder)), "--output", str(folder / "r.jsonl")])
+    return str(folder / "r.jsonl")
 
 
 @pytest.mark.parametrize("format", ["text", "markdown", "json", "junit"])
