@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 import conformance.pytest_plugin.cells  # noqa: F401  # NumPy is loaded once per process
-from tests.cases import SQUARE, UNCONNECTED, make_corpus, move
+from tests.cases import SQUARE, UNCONNECTED, make_corpus, move, read_shipped_files_once
 from tests.conftest import Done, Program
 from tests.faults.processes import MARK, left
 
@@ -52,6 +52,7 @@ class Runner:
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runner:
     for name in [name for name in os.environ if "PYTEST" in name]:
         monkeypatch.delenv(name)
+    read_shipped_files_once(monkeypatch)
     return Runner(pytester)
 
 
