@@ -11,6 +11,8 @@ import numpy as np
 
 from reference_impl.arrays import Array, numpy_dtype
 from reference_impl.dtypes import DIFFERENTIABLE_KINDS, as_dtype, float8_e5m2
+from reference_impl.ops.nondifferentiable import ones_like, zeros_like
+from reference_impl.ops.selection import where
 from reference_impl.rules import ANY, primitive, to_tensors, vjp_of
 from reference_impl.tensor import Tensor, Variable, convert_to_tensor
 
@@ -144,7 +146,7 @@ def angle(input: Any) -> Tensor:
     x = convert_to_tensor(input)
     if x.array.dtype.kind == "c":
         return _angle(x)
-    return Tensor(np.where(x.array < 0, np.pi, 0.0).astype(x.array.dtype))
+    return where(x.array < 0, np.pi * ones_like(x), zeros_like(x))
 
 
 def _zero_like(x: Tensor) -> Tensor:
