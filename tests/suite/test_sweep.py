@@ -8,7 +8,6 @@ shapes and error classes exactly.
 from __future__ import annotations
 
 import inspect
-import math
 import os
 import re
 from collections import Counter
@@ -77,7 +76,7 @@ class Explanation:
     program: str = ""
     expected: str = ""
     got: str = ""
-    difference: float = math.inf
+    difference: float | None = None
 
     def explains(self, entry: str, mismatch: Mismatch) -> bool:
         """Whether everything that it says is found."""
@@ -85,8 +84,13 @@ class Explanation:
             re.search(self.program, entry)
             and re.search(self.expected, str(mismatch.expected))
             and re.search(self.got, str(mismatch.got))
-            and (mismatch.difference or 0.0) <= self.difference
+            and (self.difference is None or self._is_within(mismatch))
         )
+
+    def _is_within(self, mismatch: Mismatch) -> bool:
+        """Whether two numbers differ, by no more than it explains."""
+        assert self.difference is not None
+        return mismatch.difference is not None and mismatch.difference <= self.difference
 
 
 EXPLANATIONS = [
@@ -173,6 +177,12 @@ def test_the_oracle_answers_what_tensorflow_answers(sweep: Sweep) -> None:
     if EXAMPLES >= 20_000:
         idle = [given.reason for given in EXPLANATIONS if not sweep.explained[given.reason]]
         assert not idle, "explanations that explain nothing"
+
+
+@pytest.mark.parametrize(("difference", "explained"), [(None, False), (0.5, True), (2.0, False)])
+def test_rounding_explains_numbers_only(difference: float | None, explained: bool) -> None:
+    mismatch = Mismatch("value", "g", "", "None", "0.0", difference=difference)
+    assert Explanation("For a test.", difference=1.0).explains("", mismatch) == explained
 
 
 @pytest.mark.tensorflow
