@@ -105,7 +105,7 @@ def imag_vjp(ct: Tensor, _out: Tensor, _x: Tensor) -> Cts:
 def imag(input: Any) -> Tensor:
     """Return the imaginary part; zeros, unconnected, for a real tensor."""
     x = convert_to_tensor(input)
-    return _imag(x) if x.array.dtype.kind == "c" else Tensor(np.zeros_like(x.array))
+    return _imag(x) if x.array.dtype.kind == "c" else zeros_like(x)
 
 
 @primitive("Complex", "f")

@@ -192,6 +192,8 @@ def densify(slices: IndexedSlices) -> Tensor:
 def columns(indices: Array, shape: Sizes) -> tuple[Array, ...]:
     """Return index vectors as one array of indices for each axis. **Errors**: one out of bounds."""
     bounds = np.asarray(shape[: indices.shape[-1]])
+    if indices.size and 0 in shape:
+        raise ValueError("indices are given, but there are no elements")
     if indices.size and np.any((indices < 0) | (indices >= bounds)):
         raise ValueError(f"indices {indices.tolist()} are not all inside {list(shape)}")
     return tuple(np.moveaxis(indices, -1, 0))

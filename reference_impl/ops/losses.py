@@ -11,6 +11,7 @@ import numpy as np
 
 from reference_impl.arrays import Array
 from reference_impl.broadcasting import broadcast_to
+from reference_impl.errors import InvalidArgumentError
 from reference_impl.ops.activations import log_softmax, softmax
 from reference_impl.ops.complex_numbers import cast
 from reference_impl.ops.reduction import reduce_sum
@@ -45,7 +46,10 @@ def cross_entropy_vjp(cts: Any, outs: Any, logits: Tensor, _labels: Tensor) -> C
 def softmax_cross_entropy_with_logits(labels: Any, logits: Any) -> Tensor:
     """Return -sum(labels log softmax(logits)) over the last axis."""
     x = convert_to_tensor(logits)
-    target = broadcast_to(cast(convert_to_tensor(labels, dtype_hint=x.dtype), x.dtype), x.shape)
+    target = convert_to_tensor(labels, dtype_hint=x.dtype)
+    if not x.ndim or not target.ndim:
+        raise InvalidArgumentError("logits and labels have an axis of classes", "Slice")
+    target = broadcast_to(cast(target, x.dtype), x.shape)
     *outer, classes = x.array.shape
     matrix = [int(np.prod(outer)), classes]
     loss, _ = _cross_entropy(reshape(x, matrix), reshape(target, matrix))

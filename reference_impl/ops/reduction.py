@@ -67,9 +67,9 @@ def sum_vjp(ct: Tensor, _out: Tensor, x: Tensor, *, axis: Axes) -> Cts:
 
 @primitive("Mean", axis=axes, keepdims=bool)
 def reduce_mean(input_tensor: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
-    """Return the mean over axes; integers stay integers."""
+    """Return the mean over axes; integers stay integers, and the mean of none of them is 0."""
     total = np.sum(input_tensor, axis=axis, keepdims=keepdims, dtype=input_tensor.dtype)
-    count = input_tensor.size // max(total.size, 1)
+    count = input_tensor.size // max(total.size, 1) or int(input_tensor.dtype.kind in "iu")
     return np.asarray(total / input_tensor.dtype.type(count)).astype(input_tensor.dtype)
 
 
@@ -258,7 +258,9 @@ def norm(tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     x = convert_to_tensor(tensor)
     if isinstance(axis, (list, tuple)) and not len(axis) == len(set(axis)) == 2:
         raise ValueError(f"'axis' must be None, an integer, or two unique integers, got {axis}")
-    return sqrt(reduce_sum(x * conj(x), axis, keepdims=keepdims))
+    root = sqrt(reduce_sum(x * conj(x), axis, keepdims=True))
+    kept = [n for i, n in enumerate(x.array.shape) if i not in _reduced(x, axes(axis))]
+    return root if keepdims else reshape(root, kept)
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Tensor:
