@@ -235,6 +235,15 @@ def test_2_what_is_known_is_no_such_file(
     assert said.splitlines()[1:] == ["usage"]
 
 
+def test_the_committed_file_conforms_and_knows_the_mutants_of_today() -> None:
+    path = data_folder("docs").with_name("reports") / "mutants.json.gz"
+    found = json.loads(gzip.decompress(path.read_bytes()))
+    schema = json.loads((data_folder("docs") / "schemas" / "mutants.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(found)
+    assert found["word"] == "conforms"
+    assert found["mutants"].keys() == {mutant.name for mutant in load_mutants()}
+
+
 @pytest.mark.slow
 def test_the_corpus_catches_every_shipped_mutant(gradconf: Program) -> None:
     done = gradconf("mutants")
