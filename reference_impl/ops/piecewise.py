@@ -139,13 +139,18 @@ def ceil_vjp(_ct: Tensor, _out: Tensor, _x: Tensor) -> Cts:
     return (None,)
 
 
-@primitive("Round", ORDERED)
-def round(x: Array) -> Array:
-    """Return the nearest integer, halves to even, in x's dtype."""
+def round(x: Any) -> Tensor:
+    """Return the nearest whole number, halves to even, in x's dtype; integers as they are."""
+    x = convert_to_tensor(x)
+    return x if x.array.dtype.kind in "iu" else _round(x)
+
+
+@primitive("Round", "f")
+def _round(x: Array) -> Array:
     return np.round(x)
 
 
-@vjp_of(round)
+@vjp_of(_round)
 def round_vjp(_ct: Tensor, _out: Tensor, _x: Tensor) -> Cts:
     """Unconnected, not zero."""
     return (None,)
