@@ -171,7 +171,7 @@ def test_a_record_that_was_written_conforms(gradconf: Program, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "path", sorted((ROOT / "reports").glob("*.gz")), ids=lambda path: path.stem
+    "path", sorted((ROOT / "reports").glob("*.jsonl.gz")), ids=lambda path: path.stem
 )
 def test_the_records_of_releases_conform(path: Path) -> None:
     with gzip.open(path, "rt", encoding="utf-8") as record:
