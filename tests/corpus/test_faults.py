@@ -271,6 +271,8 @@ PROGRAMS = [
     ("def f(«tf):\n    return x\ng = f(x)", "'tf' is taken"),
     ("def f(«_a):\n    return x\ng = f(x)", "begins with an underscore"),
     ("g = x * «tf", "'tf' alone is no value"),
+    ("«def next(a):\n    return a\ng = [x, next(iter(x.shape))]", "'next' is taken"),
+    ("f = lambda «next: next(iter(x.shape))\ng = [x, f(float)]", "'next' is taken"),
     ("g = «iter(x.shape)", "'iter' stands in next(iter(...)) only"),
     ("g = tf.map_fn(«iter, x)", "'iter' stands in next(iter(...)) only"),
     ("m = «tf.compat.v1\ng = x", "is a module"),

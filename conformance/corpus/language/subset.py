@@ -44,7 +44,7 @@ PARTS = {
 WHOLE_LINES = (ast.stmt, ast.Constant)
 BLOCKS = (ast.With, ast.FunctionDef, ast.ClassDef, ast.If, ast.While, ast.For)
 KEPT_ITERATOR = "'iter' stands in next(iter(...)) only: an iterator is not kept"
-"""The iterator of a shape is a generator, which holds a frame."""
+"""The iterator of a shape is a generator, which holds a frame; so `next` is Python's own."""
 
 KNOWN_AS = {
     ast.JoinedStr: "an f-string",
@@ -182,7 +182,7 @@ class _Checker(Visitor):
         """Refuse a name that a program cannot give to anything."""
         if name.startswith("_") and name not in allowed:
             self.refuse(part, f"'{shortened(name)}' begins with an underscore: use a plain name")
-        elif name in (*ROOTS, *PROBES, *RESERVED, "self") and id(part) not in self.in_place:
+        elif name in (*ROOTS, *PROBES, *RESERVED, "self", "next") and id(part) not in self.in_place:
             self.refuse(part, f"'{name}' is taken: choose another name")
 
     def visit_Name(self, part: ast.Name) -> None:
