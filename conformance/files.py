@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import gzip
 import os
 import stat
 from pathlib import Path
@@ -63,7 +62,11 @@ def write_whole(path: Path, text: str) -> None:
     new = beside(place)
     try:
         data = text.encode()
-        new.write_bytes(gzip.compress(data, mtime=0) if place.suffix == ".gz" else data)
+        if place.suffix == ".gz":
+            import gzip  # not at every start of the program
+
+            data = gzip.compress(data, mtime=0)
+        new.write_bytes(data)
         new.replace(place)
     except BaseException:
         with contextlib.suppress(OSError):
