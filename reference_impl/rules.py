@@ -231,7 +231,7 @@ def pull_back(
     if not op.broadcasts:
         return cts_in
     return [
-        ct if ct is None or ct.array.shape == x.array.shape else ct.sum_to_shape(x.array.shape)
+        ct if ct is None else ct.sum_to_shape(x.array.shape)
         for ct, x in zip(cts_in, inputs, strict=True)
     ]
 

@@ -41,7 +41,9 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "__neg__": lambda x: arithmetic.negative(x),
     "__abs__": lambda x: piecewise.abs(x),
     "__getitem__": lambda x, index: indexing.strided_slice(x, index),
-    "sum_to_shape": lambda ct, shape: sum_to_shape(ct, shape=shape),
+    "sum_to_shape": lambda ct, shape: (
+        ct if ct.array.shape == shape else sum_to_shape(ct, shape=shape)
+    ),
 }
 _OF_VARIABLES = {
     "gather_nd": _method(indexing.gather_nd),

@@ -50,14 +50,14 @@ def matmul_vjp(
             found = _matmul(conj(b), ct, transpose_a=transpose_b, transpose_b=True)
         else:
             found = _matmul(ct, conj(b), transpose_a=False, transpose_b=not transpose_b)
-        return found if found.array.shape == a.array.shape else found.sum_to_shape(a.array.shape)
+        return found.sum_to_shape(a.array.shape)
 
     def ct_b() -> Tensor:
         if transpose_b:
             found = _matmul(ct, conj(a), transpose_a=True, transpose_b=transpose_a)
         else:
             found = _matmul(conj(a), ct, transpose_a=not transpose_a, transpose_b=False)
-        return found if found.array.shape == b.array.shape else found.sum_to_shape(b.array.shape)
+        return found.sum_to_shape(b.array.shape)
 
     return ct_a, ct_b
 
