@@ -13,6 +13,7 @@ import pytest
 import conformance.commands.mutants as command
 from conformance.cli import main
 from conformance.files import data_folder
+from conformance.suite.caught import identity_of
 from conformance.suite.mutation import control, load_mutants, make
 from conformance.targets.specification import Target
 from tests.cases import make_corpus
@@ -148,7 +149,7 @@ def test_all_mutants_are_followed_by_the_null_targets_and_a_file(
         "caught": True,
         "fault": "",
         "kills": ["basics/squares/square", "basics/squares/persistent_square"],
-        "identity": found["mutants"]["odd"]["identity"],
+        "identity": identity_of(load_mutants(tmp_path / "mutants")[0]),
     }
     assert found["identities"].keys() == found["cases"].keys()
     assert found["nulls"]["none"] == {"passed": 1, "applicable": 3}

@@ -191,9 +191,8 @@ def leaves(value: Nested) -> list[Scalar]:
     """Every scalar of a nested literal, in order."""
     if not isinstance(value, tuple):
         return [value]
-    if tuple not in map(type, value):
-        return [*value]  # type: ignore[list-item]  # a row of scalars
-    return [leaf for item in value for leaf in leaves(item)]
+    rows = (leaves(item) if isinstance(item, tuple) else (item,) for item in value)
+    return [leaf for row in rows for leaf in row]
 
 
 def drawn(name: str, shape: tuple[int, ...], low: float, high: float, seed: int) -> Nested:
