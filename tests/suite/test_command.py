@@ -223,6 +223,8 @@ def test_1_a_case_that_does_not_catch_what_it_is_known_to_catch(
         (gzip.compress(b" " * 16_000_001), "longer than 16,000,000 bytes"),
         (gzip.compress(b"{}")[:-9], "not compressed as it should be"),
     ],
+    # The bytes of gzip hold the time; every worker of pytest-xdist must draw the same names.
+    ids=["not compressed", "no mutants", "a mutant is no object", "too long", "cut off"],
 )
 def test_2_what_is_known_is_no_such_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, message: str
