@@ -99,7 +99,7 @@ def read_shipped_files_once(patch: pytest.MonkeyPatch) -> None:
     """Until the patch ends, take a file of the corpus as this process has read it before."""
     shipped = data_folder("cases")
     patch.setattr(
-        "conformance.corpus.cases.load_file",
+        "conformance.corpus.cases.cases_of",
         lambda file, root: (_read_once if shipped in file.parents else load_file)(file, root),
     )
 

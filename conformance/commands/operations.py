@@ -71,6 +71,8 @@ def shown(name: str) -> Iterator[str]:
         yield ""
         yield f"  {variant.name}"
         yield from _wrapped("    ", variant.call)
+        if variant.value:
+            yield from _wrapped("    value: ", variant.value)
         for given in variant.inputs:
             yield from _wrapped(f"      {given.name}: ", _told(given))
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 
+from conformance.corpus.kept import cases_of
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError, Fault, read_all
-from conformance.corpus.language.loader import load_file
 from conformance.corpus.moves import contradictions
 from conformance.files import data_folder
 
@@ -26,7 +26,7 @@ def load_corpus(folder: Path | None = None) -> list[Case]:
 def load_files(files: Iterable[Path], root: Path | None = None) -> list[Case]:
     """The cases of these files; raises CaseFileError with the faults of all of them."""
     folder = root or data_folder("cases")
-    cases = list(chain.from_iterable(read_all(files, lambda file: load_file(file, folder))))
+    cases = list(chain.from_iterable(read_all(files, lambda file: cases_of(file, folder))))
     if faults := [Fault(case.place, message) for case, message in contradictions(cases)]:
         raise CaseFileError(faults)
     return cases

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -31,6 +31,8 @@ EDGES = ("kinks", "ties", "poles", "bounds")
 REQUIRED_KEYS = ("call", "types", "inputs", "dtypes")
 SECOND = ("exists", "zero", "raises")
 """What the second derivative does; `zero`: it is cut, to None or zeros, without an error."""
+VALUE_ROOTS = ("np", "scipy")
+"""What the expression of a value may name beside its inputs: NumPy and SciPy."""
 FRAMEWORKS = ("jax", "torch", "autograd", "mygrad")
 SHOWN = tuple(dict.fromkeys((*FEATURES, *TAGS, "random")))
 """The features that an entry may name."""
@@ -66,11 +68,16 @@ class OperationInput:
 
 @dataclass(frozen=True)
 class Variant:
-    """A call with its attributes filled in, and the inputs that it reads."""
+    """A call with its attributes filled in, and the inputs that it reads.
+
+    `value` is an expression in NumPy and SciPy (`np`, `scipy`) of what the call answers, where
+    the oracle cannot say it. `catalogue/values` holds what it is at the regular points.
+    """
 
     name: str
     call: str
     inputs: tuple[OperationInput, ...]
+    value: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,7 +141,8 @@ def _family(file: Path) -> list[Operation]:
 
 def _operation(name: str, family: str, node: Node) -> Operation:
     _check_name(name, node)
-    node.keys((*FACTS, "inputs", "attributes", "variants", *EDGES), required=REQUIRED_KEYS)
+    keys = (*FACTS, "inputs", "value", "attributes", "variants", *EDGES)
+    node.keys(keys, required=REQUIRED_KEYS)
     given = node.read("inputs", Node.mapping) or {}
     inputs = {key: _input(OperationInput(key), child) for key, child in given.items()}
     return Operation(
@@ -220,20 +228,24 @@ def _variants(node: Node, inputs: Mapping[str, OperationInput]) -> tuple[Variant
     call = node.read("call", lambda given: given)
     if call is None:
         return ()
+    value = node.read("value", lambda given: given)
     defaults = node.read("attributes", Node.mapping) or {}
     entries = node.read("variants", Node.mapping) or {"default": replace(call, value={})}
     variants = []
     for name, entry in entries.items():
         _check_name(name, entry)
-        entry.keys((*defaults, "inputs"))
+        entry.keys((*defaults, "inputs", "value"))
         given = {**defaults, **entry.mapping()}
         others = given.pop("inputs", replace(entry, value={}))
         others.keys(tuple(inputs))
         changed = others.mapping()
         own = [_input(i, changed[i.name]) if i.name in changed else i for i in inputs.values()]
+        valued = given.pop("value", value)
         text = _filled(call, given)
-        read = _names_in(text, call, inputs)
-        variants.append(Variant(name, text, tuple(item for item in own if item.name in read)))
+        read = _names_in(text, call, {*ROOTS, *BUILTINS}, inputs)
+        known_value = _value(valued, given, inputs) if valued else ""
+        found = tuple(item for item in own if item.name in read)
+        variants.append(Variant(name, text, found, known_value))
     used = {item.name for variant in variants for item in variant.inputs}
     for key in sorted({*inputs} - used):
         node.fault(f"no call reads the input '{shortened(key)}'")
@@ -242,12 +254,23 @@ def _variants(node: Node, inputs: Mapping[str, OperationInput]) -> tuple[Variant
 
 def _filled(call: Node, attributes: Mapping[str, Node]) -> str:
     """The call with its holes filled: by texts as they stand, else as Python writes the value."""
-    text = call.line()
-    holes = {*HOLE.findall(text)}
-    for name in sorted(holes ^ {*attributes}):
-        what = "no attribute fills" if name in holes else "the call has no"
-        attributes.get(name, call).fault(f"{what} {{{name}}}")
-    return HOLE.sub(lambda hole: _written(attributes.get(hole[1], call)), text)
+    for name in sorted({*attributes} - {*HOLE.findall(call.line())}):
+        attributes[name].fault(f"the call has no {{{name}}}")
+    return _with_attributes(call, attributes)
+
+
+def _with_attributes(node: Node, attributes: Mapping[str, Node]) -> str:
+    text = node.line()
+    for name in sorted({*HOLE.findall(text)} - {*attributes}):
+        node.fault(f"no attribute fills {{{name}}}")
+    return HOLE.sub(lambda hole: _written(attributes.get(hole[1], node)), text)
+
+
+def _value(node: Node, attributes: Mapping[str, Node], inputs: Mapping[str, Any]) -> str:
+    """What the call answers, in NumPy and SciPy; a fault where it reads anything else."""
+    text = _with_attributes(node, attributes)
+    _names_in(text, node, {*VALUE_ROOTS, *BUILTINS}, inputs)
+    return text
 
 
 def _written(node: Node) -> str:
@@ -256,17 +279,19 @@ def _written(node: Node) -> str:
     return node.value if isinstance(node.value, str) else repr(node.value)
 
 
-def _names_in(text: str, call: Node, inputs: Mapping[str, OperationInput]) -> frozenset[str]:
-    """What a call reads; a fault where it is no expression, or reads what is no input."""
+def _names_in(
+    text: str, node: Node, known: Collection[str], inputs: Mapping[str, Any]
+) -> frozenset[str]:
+    """What an expression reads; a fault where it is none, or reads what is not known."""
     try:
         tree = ast.parse(text, mode="eval")
     except SyntaxError as error:
-        call.fault(f"not an expression: {error.msg}: {shortened(text)}")
+        node.fault(f"not an expression: {error.msg}: {shortened(text)}")
         return frozenset(inputs)
     parameters = {part.arg for part in walk(tree) if isinstance(part, ast.arg)}
     read = names_read(tree) - parameters
-    for name in sorted(read - {*ROOTS, *BUILTINS, *inputs}):
-        call.fault(f"'{shortened(name)}' is no input{suggest(name, inputs)}")
+    for name in sorted(read - {*known, *inputs}):
+        node.fault(f"'{shortened(name)}' is no input{suggest(name, inputs)}")
     return read
 
 

@@ -16,6 +16,7 @@ from conformance.corpus.moves import contradictions
 from conformance.files import cache_folder, data_folder, read_bounded, write_whole
 
 Remembered: TypeAlias = "dict[str, list[Summary]]"
+CATALOGUE = Path(__file__).with_name("catalogue")
 MAX_BYTES = 1_000_000
 MAX_CACHE = 50_000_000
 
@@ -41,10 +42,13 @@ class Summary:
 def summaries(folder: Path | None = None) -> list[Summary]:
     """The summaries of every case of the corpus; raises UsageError with every fault.
 
-    A file that was read before is not read as YAML again, as long as its content is the same.
+    A file that was read before is not read as YAML again, as long as its content is the same, and
+    that of the catalogue, from which tables take their rows.
     """
     root = folder or data_folder("cases")
-    keys = {_key(path, root): path for path in sorted(root.rglob("*.yaml"))}
+    catalogue = b"".join(path.read_bytes() for path in sorted(CATALOGUE.rglob("*.*")))
+    start = hashlib.sha256(catalogue).digest()
+    keys = {_key(start, path, root): path for path in sorted(root.rglob("*.yaml"))}
     remembered = _read(cache_file())
     unknown = {key: path for key, path in keys.items() if key not in remembered}
     if unknown:
@@ -61,13 +65,13 @@ def cache_file() -> Path:
     return cache_folder() / f"index-{__version__}.json"
 
 
-def _key(path: Path, root: Path) -> str:
+def _key(start: bytes, path: Path, root: Path) -> str:
     """What identifies a file: its name and its content, which the loader bounds."""
     try:
         content = read_bounded(path, MAX_BYTES)
     except OSError:
         content = b""  # the loader says where and why
-    return hashlib.sha256(f"{shown(path, root)}\0".encode() + content).hexdigest()
+    return hashlib.sha256(start + f"{shown(path, root)}\0".encode() + content).hexdigest()
 
 
 def shown(path: Path, root: Path) -> str:

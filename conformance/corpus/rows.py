@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from conformance.corpus import catalogue
@@ -15,12 +17,15 @@ from conformance.corpus.language.document import Node, shortened
 from conformance.corpus.language.literals import COMPLEXES, parse_dtype, shape_of, shaped
 from conformance.text import suggest
 
-KEYS = ("family", "dtype", "variants", "second", "named", "without")
+KEYS = ("family", "dtype", "variants", "second", "valued", "named", "without")
 VARIANTS = ("all", "first")
 GOLDEN = (5**0.5 - 1) / 2
 """Its multiples, modulo 1, are spread evenly, and in no order."""
-OFF_CENTRE = 0.4
-"""The place of a point in its part of the domain: in the middle, sums of points would be zero."""
+OFF_CENTRE, IMAGINARY = 0.4, 0.06
+"""The place of a point in its part of the domain, and that of its imaginary part.
+
+In the middle sums of points would be zero, and at the same place parts of their products.
+"""
 
 
 def rows(query: Node) -> list[Node]:
@@ -28,40 +33,60 @@ def rows(query: Node) -> list[Node]:
 
     `name` is the operation's, with the variant's where there are several; `call` is the call;
     `inputs` are its inputs at a regular point of their domains, in the query's dtype, float64 if it
-    names none; `sources` are the names of those that the gradient reaches. `variants: first` takes
-    one call of each operation, `second: exists` those with that second derivative; `named` takes
-    only what it names, operations or rows, and `without` leaves that out. Calls whose gradient
+    names none; `sources` are the names of those that the gradient reaches; `value` is what the call
+    answers there, where the catalogue says it. A list of dtypes makes a row of each, whose name
+    ends with the dtype. `variants: first` takes one call of each operation, `second: exists` those
+    with that second derivative; `named` takes only what it names, operations or rows, and `without`
+    leaves that out; `valued: true` takes those whose value the catalogue says. Calls whose gradient
     reaches no input are none of the rows.
     """
     query.keys(KEYS, required=("family",))
     families = catalogue.families()
     family = query.read("family", lambda node: catalogue.one_of(families, node)) or ""
-    dtype = query.read("dtype", parse_dtype) or "float64"
+    dtypes = query.read("dtype", _dtypes) or {"": "float64"}
     first = query.read("variants", lambda node: catalogue.one_of(VARIANTS, node)) == "first"
     second = query.read("second", lambda node: catalogue.one_of(catalogue.SECOND, node))
-    operations = catalogue.load_family(family) if family in families else {}
-    every = {
-        _name(operation, variant): (operation, variant)
-        for operation in operations.values()
-        for variant in operation.variants
-    }
-    known = {*operations, *every}
+    valued = query.read("valued", Node.flag)
+    every = _calls(family) if family in families else {}
+    known = {f"{name}{ending}" for name in every for ending in ("", *dtypes)}
+    known |= {operation.name for operation, _ in every.values()}
     named = query.read("named", lambda node: _named(known, node)) or known
     left_out = query.read("without", lambda node: _named(known, node)) or frozenset()
     found = [
-        _row(name, operation, variant, dtype, query)
+        _row(name, ending, operation, variant, dtype, query)
         for name, (operation, variant) in every.items()
-        if named & {name, operation.name} and not left_out & {name, operation.name}
-        if dtype in operation.dtypes and second in (None, operation.second)
+        if second in (None, operation.second) and valued in (None, bool(variant.value))
         if not first or variant is operation.variants[0]
         if any(item.connected for item in variant.inputs)
+        for ending, dtype in dtypes.items()
+        if dtype in operation.dtypes
+        for names in [{name, operation.name, f"{name}{ending}"}]
+        if named & names and not left_out & names
     ]
     if family in families and not found:
         query.fault(f"the family '{family}' has no such operation")
     return found
 
 
-def _name(operation: Operation, variant: Variant) -> str:
+def _dtypes(node: Node) -> dict[str, str]:
+    """The dtypes, each by what the names of its rows end with."""
+    if isinstance(node.value, list):
+        return {f"_{(dtype := parse_dtype(item))}": dtype for item in node.value}
+    return {"": parse_dtype(node)}
+
+
+@cache
+def _calls(family: str) -> dict[str, tuple[Operation, Variant]]:
+    """The calls of a family, by the names of their rows."""
+    return {
+        row_name(operation, variant): (operation, variant)
+        for operation in catalogue.load_family(family).values()
+        for variant in operation.variants
+    }
+
+
+def row_name(operation: Operation, variant: Variant) -> str:
+    """What a row is named: as its operation, with the variant's name where there are several."""
     alone = len(operation.variants) == 1
     return operation.name if alone else f"{operation.name}_{variant.name}"
 
@@ -74,12 +99,15 @@ def _named(known: Collection[str], node: Node) -> frozenset[str]:
     return frozenset(items)
 
 
-def _row(name: str, operation: Operation, variant: Variant, dtype: str, query: Node) -> Node:
+def _row(
+    name: str, ending: str, operation: Operation, variant: Variant, dtype: str, query: Node
+) -> Node:
     point = regular_point(variant, dtype)
     given = {
-        "name": name,
+        "name": f"{name}{ending}",
         "operation": operation.name,
         "call": variant.call,
+        "dtype": dtype,
         "sources": ", ".join(item.name for item in variant.inputs if item.connected),
         "inputs": {
             item.name: {
@@ -89,14 +117,31 @@ def _row(name: str, operation: Operation, variant: Variant, dtype: str, query: N
             for item in variant.inputs
         },
     }
+    value = _values(operation.family).get(name, {}).get(dtype)
+    if value is not None:
+        given |= {"value": value, "square": _squared(value)}
     return _node(given, query)
+
+
+def _squared(value: Any) -> Any:
+    """The square of each real element; a complex one stands as it is."""
+    if isinstance(value, list):
+        return [_squared(item) for item in value]
+    return value * value if isinstance(value, float) else value
+
+
+@cache
+def _values(family: str) -> dict[str, dict[str, Any]]:
+    """What calls of a family answer at their regular points, by row and dtype."""
+    path = catalogue.FOLDER / "values" / f"{family}.json"
+    return dict(json.loads(path.read_text("utf-8"))) if path.exists() else {}
 
 
 def _node(value: Any, query: Node) -> Node:
     """A value as if it stood where the query stands."""
     if isinstance(value, dict):
         value = {key: _node(child, query) for key, child in value.items()}
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple | list):
         value = [_node(child, query) for child in value]
     elif isinstance(value, complex):
         value = f"{value:.3f}"
@@ -117,9 +162,9 @@ def regular_point(variant: Variant, dtype: str) -> dict[str, Nested]:
     point = {}
     for number, item in enumerate(variant.inputs):
         domain, size = item.domain_of(item.dtype or dtype), math.prod(item.shape)
-        values: list[complex] = list(_spread(domain, size, number, count, next(turns)))
+        values: list[complex] = list(_spread(domain, size, number + OFF_CENTRE, count, next(turns)))
         if (item.dtype or dtype) in COMPLEXES:
-            imaginary = _spread(domain, size, number, count, next(turns))
+            imaginary = _spread(domain, size, number + IMAGINARY, count, next(turns))
             values = [complex(*parts) for parts in zip(values, imaginary, strict=True)]
         added = _broadcast(item.plus, item.shape)
         sums = (value + more for value, more in zip(values, added, strict=True))
@@ -127,12 +172,12 @@ def regular_point(variant: Variant, dtype: str) -> dict[str, Nested]:
     return point
 
 
-def _spread(domain: Intervals, size: int, number: int, inputs: int, turn: float) -> Iterator[float]:
+def _spread(domain: Intervals, size: int, own: float, inputs: int, turn: float) -> Iterator[float]:
     """Points all over a domain, of which each of the inputs has its own, in an order by turns."""
     total = sum(high - low for low, high in domain)
     order = sorted(range(size), key=lambda index: index * turn % 1.0)
     for rank in order:
-        rest = (rank * inputs + number + OFF_CENTRE) / (size * inputs) * total
+        rest = (rank * inputs + own) / (size * inputs) * total
         for low, high in domain:
             if rest <= high - low:
                 yield round(low + rest, 3)

@@ -6,7 +6,7 @@ import numpy as np
 
 from reference_impl.arrays import Array
 from reference_impl.ops.nondifferentiable import zeros_like
-from reference_impl.ops.selection import where
+from reference_impl.ops.passing import where
 from reference_impl.rules import REAL, primitive, vjp_of
 from reference_impl.tensor import Tensor
 

@@ -17,8 +17,8 @@ from reference_impl.dtypes import float32
 from reference_impl.ops.complex_numbers import cast, conj
 from reference_impl.ops.elementwise import exp, square
 from reference_impl.ops.nondifferentiable import zeros_like
+from reference_impl.ops.passing import where
 from reference_impl.ops.reduction import reduce_sum
-from reference_impl.ops.selection import where
 from reference_impl.rules import FLOATING, ORDERED, REAL, primitive, vjp_of
 from reference_impl.tensor import Tensor, convert_to_tensor
 
@@ -102,9 +102,9 @@ def silu(features: Any, beta: Any = 1.0) -> Tensor:
 @custom_gradient
 def _swish(features: Tensor, beta: Tensor) -> Any:
     def swish_vjp(ct: Tensor) -> tuple[Tensor, Tensor]:
-        s = sigmoid(beta * features)
-        slope = s * (1.0 + (beta * features) * (1.0 - s))
-        return ct * slope, reduce_sum(ct * square(features) * s * (1.0 - s))
+        x, s = conj(features), conj(sigmoid(beta * features))
+        slope = s * (1.0 + (conj(beta) * x) * (1.0 - s))
+        return ct * slope, reduce_sum(ct * square(x) * s * (1.0 - s))
 
     return features * sigmoid(beta * features), swish_vjp
 

@@ -16,7 +16,7 @@ from reference_impl.arrays import Array
 from reference_impl.ops.complex_numbers import cast, conj
 from reference_impl.ops.elementwise import log
 from reference_impl.ops.nondifferentiable import not_equal, ones_like, zeros_like
-from reference_impl.ops.selection import where
+from reference_impl.ops.passing import where
 from reference_impl.rules import BOOLEANS, FLOATING, NUMBERS, ORDERED, primitive, vjp_of
 from reference_impl.tensor import Tensor
 
@@ -99,7 +99,7 @@ def multiply_no_nan(x: Array, y: Array) -> Array:
 @vjp_of(multiply_no_nan, broadcasts=True)
 def multiply_no_nan_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
     """(ct y, ct x). **Edges**: where y = 0, (0, ct x), with x even if infinite or nan."""
-    return multiply_no_nan(ct, y), multiply_no_nan(x, ct)
+    return multiply_no_nan(ct, conj(y)), multiply_no_nan(conj(x), ct)
 
 
 @primitive("Neg")
@@ -206,7 +206,7 @@ def xlogy(x: Array, y: Array) -> Array:
 @vjp_of(xlogy, broadcasts=True)
 def xlogy_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
     """(ct log y, ct x / y). **Edges**: (0, 0) where x = 0, even at y = 0."""
-    return xlogy(_is_not_zero(x), y) * ct, xdivy(x, y) * ct
+    return xlogy(_is_not_zero(x), conj(y)) * ct, xdivy(conj(x), conj(y)) * ct
 
 
 @primitive("Xlog1py", FLOATING)
@@ -218,7 +218,7 @@ def xlog1py(x: Array, y: Array) -> Array:
 @vjp_of(xlog1py, broadcasts=True)
 def xlog1py_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
     """(ct log(1 + y), ct x / (1 + y)). **Edges**: (0, 0) where x = 0."""
-    return xlog1py(_is_not_zero(x), y) * ct, xdivy(x, y + 1.0) * ct
+    return xlog1py(_is_not_zero(x), conj(y)) * ct, xdivy(conj(x), conj(y) + 1.0) * ct
 
 
 @primitive("Xdivy", FLOATING)
@@ -230,7 +230,7 @@ def xdivy(x: Array, y: Array) -> Array:
 @vjp_of(xdivy, broadcasts=True)
 def xdivy_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor) -> Cts:
     """(ct / y, -ct x / y^2). **Edges**: (0, 0) where x = 0."""
-    return xdivy(_is_not_zero(x), y) * ct, xdivy(-x, y**2) * ct
+    return xdivy(_is_not_zero(x), conj(y)) * ct, xdivy(conj(-x), conj(y) ** 2) * ct
 
 
 def _is_not_zero(x: Tensor) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from reference_impl.arrays import Array, numpy_dtype
 from reference_impl.dtypes import DIFFERENTIABLE_KINDS, as_dtype, float8_e5m2
 from reference_impl.ops.nondifferentiable import ones_like, zeros_like
-from reference_impl.ops.selection import where
+from reference_impl.ops.passing import where
 from reference_impl.rules import ANY, primitive, to_tensors, vjp_of
 from reference_impl.tensor import Tensor, Variable, convert_to_tensor
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import builtins
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -143,22 +144,34 @@ def einsum_vjp(ct: Tensor, _out: Tensor, *inputs: Tensor, equation: str) -> Cts:
     for i, (own, x) in enumerate(zip(labels, inputs, strict=True)):
         terms = [out_labels, *labels[:i], *labels[i + 1 :]]
         factors = [ct, *(conj(other) for other in (*inputs[:i], *inputs[i + 1 :]))]
-        summed = {label: n for label, n in zip(own, x.array.shape, strict=True)}
+        summed = dict(zip(own, x.array.shape, strict=True))
         for label in summed.keys() - set("".join(terms)):
             terms.append(label)
             factors.append(Tensor(np.ones(summed[label], x.array.dtype)))
-        cts.append(_einsum(factors, equation=f"{','.join(terms)}->{own}"))
+        axes = ""
+        for label in own:
+            axes += label if label not in axes else _unused(equation + axes)[0]
+            if axes[-1] != label:  # off the diagonal the gradient is zero
+                terms.append(label + axes[-1])
+                factors.append(Tensor(np.eye(summed[label], dtype=x.array.dtype)))
+        cts.append(_einsum(factors, equation=f"{','.join(terms)}->{axes}"))
     return tuple(cts)
 
 
-def einsum(equation: str, *inputs: Any) -> Tensor:
-    """Return the sum of products that the equation says, which names every axis, and the output's.
+def _unused(equation: str) -> str:
+    return "".join(label for label in string.ascii_letters if label not in equation)
 
-    **Errors**: a diagonal has no gradient here: InvalidArgumentError.
-    """
-    if "->" not in equation or "." in equation:
+
+def einsum(equation: str, *inputs: Any) -> Tensor:
+    """Return the sum of products that the equation says; `...` are axes of the same sizes."""
+    if "->" not in equation:
         raise NotImplementedError(f"the oracle's einsum does not know {equation!r}")
-    return _einsum(to_tensors(inputs), equation=equation.replace(" ", ""))
+    xs, names = to_tensors(inputs), _unused(equation)
+    left, out = equation.replace(" ", "").split("->")
+    pairs = [(term, x.ndim + 3 - len(term)) for term, x in zip(left.split(","), xs, strict=True)]
+    most = max((n for term, n in pairs if "." in term), default=0)
+    labels = ",".join(term.replace("...", names[most - n : most]) for term, n in pairs)
+    return _einsum(xs, equation=f"{labels}->{out.replace('...', names[:most])}")
 
 
 # ----- Inverses -----

@@ -1,14 +1,17 @@
-"""Operations that pass a value on, and a cotangent back, or not.
+"""Operations that pass a value on, and a cotangent back, or not; or one of two, by a condition.
 
-**Source** of all rules: TF 2.21 `array_grad.py`; contract part 1, lines 108 to 114.
+**Source** of all rules: TF 2.21 `array_grad.py`, `math_grad.py` `_SelectGradV2`; contract part 1,
+lines 107 to 114.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from reference_impl import recording
-from reference_impl.arrays import Array
+from reference_impl.arrays import Array, as_indices
 from reference_impl.dtypes import DIFFERENTIABLE_KINDS
 from reference_impl.rules import ANY, not_differentiable, primitive, vjp_of, zeros_for_unused
 from reference_impl.tensor import IndexedSlices, Tensor, convert_to_tensor
@@ -84,3 +87,23 @@ def prevent_gradient(input: Array, *, message: str = "") -> Array:
 def prevent_gradient_vjp(_ct: Tensor, _out: Tensor, _input: Tensor, *, message: str) -> Cts:
     """**Errors**: LookupError, always."""
     raise LookupError(f"Gradient explicitly disabled. Reason: {message}")
+
+
+@primitive("SelectV2", ANY, condition=as_indices)
+def _select(x: Array, y: Array, *, condition: Array) -> Array:
+    return np.where(condition, x, y)
+
+
+@vjp_of(_select, broadcasts=True)
+def select_vjp(ct: Tensor, _out: Tensor, x: Tensor, y: Tensor, *, condition: Array) -> Cts:
+    """Ct goes to the branch that was taken, zero to the other.
+
+    **Edges**: selected, not multiplied by a mask, so an infinite ct leaves no nan behind.
+    """
+    zero = Tensor(np.zeros((), ct.array.dtype))
+    return where(condition, ct, zero), where(condition, zero, ct)
+
+
+def where(condition: Any, x: Any, y: Any) -> Tensor:
+    """Return x where the condition holds and y elsewhere."""
+    return _select(x, y, condition=condition)

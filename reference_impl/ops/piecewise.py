@@ -14,7 +14,7 @@ from reference_impl.arrays import Array
 from reference_impl.ops.arithmetic import divide_no_nan
 from reference_impl.ops.complex_numbers import cast, complex
 from reference_impl.ops.nondifferentiable import greater_equal, less_equal, zeros_like
-from reference_impl.ops.selection import where
+from reference_impl.ops.passing import where
 from reference_impl.rules import ORDERED, primitive, vjp_of
 from reference_impl.tensor import Tensor, convert_to_tensor
 

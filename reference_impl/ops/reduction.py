@@ -17,9 +17,8 @@ from reference_impl.ops.arithmetic import divide_no_nan
 from reference_impl.ops.complex_numbers import cast, conj, real
 from reference_impl.ops.elementwise import exp, log, rsqrt, sqrt, square
 from reference_impl.ops.nondifferentiable import equal, is_finite, ones_like
-from reference_impl.ops.passing import stop_gradient
+from reference_impl.ops.passing import stop_gradient, where
 from reference_impl.ops.piecewise import maximum
-from reference_impl.ops.selection import where
 from reference_impl.ops.shape import reshape, transpose
 from reference_impl.rules import FLOATING, ORDERED, primitive, vjp_of
 from reference_impl.tensor import Tensor, convert_to_tensor
@@ -249,8 +248,8 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False) -> T
     return sqrt(reduce_variance(input_tensor, axis, keepdims=keepdims))
 
 
-def norm(tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Return the euclidean norm. **Edges**: its gradient at 0 is nan.
+def norm(tensor: Any, ord: Any = "euclidean", axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Return the p-norm, p = ord; "euclidean" and "fro" are 2. **Edges**: its gradient at 0 is nan.
 
     **Errors**: an `axis` that is neither None, a number nor two different ones is a ValueError.
     **Source**: TF 2.21 linalg_ops.py `norm`.
@@ -258,9 +257,14 @@ def norm(tensor: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     x = convert_to_tensor(tensor)
     if isinstance(axis, (list, tuple)) and not len(axis) == len(set(axis)) == 2:
         raise ValueError(f"'axis' must be None, an integer, or two unique integers, got {axis}")
-    root = sqrt(reduce_sum(x * conj(x), axis, keepdims=True))
+    if ord in ("euclidean", "fro", 2):
+        found = sqrt(reduce_sum(x * conj(x), axis, keepdims=True))
+    elif ord == np.inf:
+        found = reduce_max(abs(x), axis, keepdims=True)
+    else:
+        found = reduce_sum(abs(x) ** ord, axis, keepdims=True) ** (1 / ord)
     kept = [n for i, n in enumerate(x.array.shape) if i not in _reduced(x, axes(axis))]
-    return root if keepdims else reshape(root, kept)
+    return found if keepdims else reshape(found, kept)
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Tensor:
@@ -268,8 +272,7 @@ def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12) -> Tensor:
     x = convert_to_tensor(x)
     squares = real(conj(x) * x) if x.dtype.is_complex else square(x)
     scale = rsqrt(maximum(reduce_sum(squares, axis, keepdims=True), epsilon))
-    out: Tensor = x * cast(scale, x.dtype)
-    return out
+    return x * cast(scale, x.dtype)  # type: ignore[no-any-return]
 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None) -> Tensor:

@@ -24,7 +24,7 @@ from reference_impl.ops.indexing import (
     unsorted_segment_sum,
 )
 from reference_impl.ops.nondifferentiable import equal, ones_like, zeros_like
-from reference_impl.ops.selection import where
+from reference_impl.ops.passing import where
 from reference_impl.rules import ORDERED, primitive, vjp_of
 from reference_impl.tensor import Tensor
 

@@ -17,7 +17,7 @@ from reference_impl.arrays import Array
 from reference_impl.ops.arithmetic import xlog1py, xlogy
 from reference_impl.ops.elementwise import exp, log, square
 from reference_impl.ops.nondifferentiable import equal, ones_like
-from reference_impl.ops.selection import where
+from reference_impl.ops.passing import where
 from reference_impl.rules import primitive, vjp_of
 from reference_impl.tensor import Tensor
 

@@ -104,11 +104,13 @@ def _case() -> Schema:
 
 def _query() -> Schema:
     names = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+    dtype = {"enum": [*FLOATS, *COMPLEXES]}
     properties: Schema = {
         "family": {"enum": catalogue.families()},
-        "dtype": {"enum": [*FLOATS, *COMPLEXES]},
+        "dtype": {"anyOf": [dtype, {"type": "array", "items": dtype, "minItems": 1}]},
         "variants": {"enum": list(rows.VARIANTS)},
         "second": {"enum": list(catalogue.SECOND)},
+        "valued": {"type": "boolean"},
         "named": names,
         "without": names,
     }

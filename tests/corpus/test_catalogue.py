@@ -47,7 +47,7 @@ operations:
     attributes: {name: null}
     variants:
       plain: {}
-      wide: {name: "'a'", inputs: {x: {shape: [3]}}}
+      wide: {name: "'a'", inputs: {x: {shape: [3]}}, value: scipy.special.psi(x)}
     kinks: [{y: 0, x: 0}, x is beside y]
     second: zero
     surrogate: straight-through
@@ -57,6 +57,7 @@ operations:
     k: 20
     features: [sparse]
     spellings: {jax: 'jnp.arctan2(y, x)'}
+    value: np.arctan2(y, x)
 """
 
 
@@ -73,6 +74,7 @@ def test_an_entry_is_read_whole(tmp_path: Path) -> None:
     plain, wide = operation.variants
     assert plain.call == "tf.math.atan2(y, x, name=None)"
     assert wide.call == "tf.math.atan2(y, x, name='a')"
+    assert (plain.value, wide.value) == ("np.arctan2(y, x)", "scipy.special.psi(x)")
     y = OperationInput("y", ((-2.0, -0.5), (0.5, 2.0)), (2, 3), ((0.3, 1.4),))
     x = OperationInput("x", ((0.4, 2.0),), (2, 3), (), 1.0, "float32", False)
     assert plain.inputs == (y, x)
@@ -113,6 +115,9 @@ def test_an_entry_is_read_whole(tmp_path: Path) -> None:
         ("k: 20", "k: many", "20:8: expected a number, got text"),
         ("[sparse]", "[spare]", "21:16: 'spare' is not known here (did you mean sparse?)"),
         ("{jax:", "{jacks:", "22:17: unknown key 'jacks' (known: autograd, jax,"),
+        ("value: np.arc", "value: tf.arc", "23:12: 'tf' is no input (known: x, y)"),
+        ("value: np.arctan2(y, x)", "value: '{nam}'", "23:12: no attribute fills {nam}"),
+        ("psi(x)", "psi x", "13:61: not an expression: "),
     ],
 )
 def test_a_wrong_entry_is_refused(tmp_path: Path, old: str, new: str, fault: str) -> None:
@@ -137,6 +142,7 @@ def test_a_name_stands_once(tmp_path: Path) -> None:
 BEYOND_A_SCHEMA = (
     *("[0.4, 2]", "[[-2, -0.5], [0.5, 2]]", "plus: 1", "attributes: {name: null}", "name={name}"),
     *("      wide: {name", "inputs: {x: {shape", "atan2(y, x,", "{y: 0, x: 0}", "[sparse]"),
+    *("value: np.arc", "value: np.arctan2(y, x)", "psi(x)"),
 )
 """What the faults of the entry are about that only the reader sees."""
 
@@ -163,6 +169,7 @@ def test_the_schema_has_the_keys_of_the_reader() -> None:
         *catalogue.FACTS,
         *catalogue.EDGES,
         "inputs",
+        "value",
         "attributes",
         "variants",
     }

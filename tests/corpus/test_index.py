@@ -61,6 +61,19 @@ def test_a_changed_file_is_read_anew(corpus: Path) -> None:
     assert summaries(corpus)[0].id == "basics/others/square"
 
 
+def test_a_changed_catalogue_is_read_anew(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summaries(corpus)
+    (tmp_path / "catalogue").mkdir()
+    monkeypatch.setattr(index, "CATALOGUE", tmp_path / "catalogue")
+    loaded = []
+    monkeypatch.setattr(index, "_load", lambda unknown, _: loaded.append([*unknown]) or {})
+    with pytest.raises(KeyError):  # nothing is made of it here
+        summaries(corpus)
+    assert len(loaded) == 1
+
+
 def test_a_fault_is_a_usage_error_with_its_place(corpus: Path) -> None:
     (corpus / "basics" / "squares.yaml").write_text(FILE.replace("title:", "titel:"))
     with pytest.raises(UsageError, match=r"squares\.yaml:4:5"):

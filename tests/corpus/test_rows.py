@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from math import erf
 from typing import Any
 
 import pytest
@@ -63,6 +64,42 @@ def test_a_query_chooses() -> None:
     assert without_second.isdisjoint(table("{family: unary, second: exists}"))
 
 
+def test_a_row_for_each_dtype() -> None:
+    two = table("{family: unary, named: [erfinv], dtype: [float32, float64]}")
+    assert {name: case.inputs[0].dtype for name, case in two.items()} == {
+        "erfinv_float32": "float32",
+        "erfinv_float64": "float64",
+    }
+    one = table(
+        "{family: unary, named: [erfinv], dtype: [float32, float64], without: [erfinv_float32]}"
+    )
+    assert [*one] == ["erfinv_float64"]
+
+
+def test_a_row_has_the_value_that_the_catalogue_says() -> None:
+    known = table("{family: unary, valued: true}")
+    assert "erfinv" in known
+    assert known.keys().isdisjoint(table("{family: unary, valued: false}"))
+    valued = TABLE.replace(
+        "{g: oracle}", "{y: {value: '${op.value}', dtype: '${op.dtype}'}, g: derivative}"
+    )
+    (case,) = load_text(valued.replace("QUERY", "{family: unary, named: [erfinv]}"))
+    (given,) = case.inputs
+    for x, y in zip(leaves(given.value), leaves(case.expect["y"].value), strict=True):
+        assert erf(y) == pytest.approx(x, rel=1e-15)
+    with pytest.raises(CaseFileError, match="the axis 'op' has no 'value'"):
+        load_text(valued.replace("QUERY", "{family: unary, named: [sin]}"))
+
+
+def test_the_same_value_squared() -> None:
+    squared = TABLE.replace("{g: oracle}", "{y: {value: '${op.square}'}, g: oracle}")
+    text = squared.replace("QUERY", "{family: reductions, named: [sort_ascending]}")
+    (case,) = load_text(text)
+    assert leaves(case.expect["y"].value)[0] == pytest.approx(
+        min(leaves(case.inputs[0].value)[:4]) ** 2
+    )
+
+
 def test_a_row_fills_the_template() -> None:
     case = table("{family: binary, named: [atan2], variants: first}")["atan2_right"]
     assert case.title == "The gradient of tf.math.atan2(y, x)"
@@ -81,6 +118,8 @@ def test_a_row_fills_the_template() -> None:
         ("{family: unaries}", "'unaries' is not known here (did you mean unary or"),
         ("{family: unary, dtype: float33}", "no dtype named 'float33' (did you mean float32"),
         ("{family: unary, variants: last}", "'last' is not known here"),
+        ("{family: unary, valued: yes please}", "expected true or false"),
+        ("{family: unary, dtype: [float32, float]}", "no dtype named 'float'"),
         ("{family: unary, second: no}", "'no' is not known here (known: exists"),
         ("{family: unary, named: [reluu]}", "no operation named 'reluu' here (did you mean relu"),
         ("{family: unary, without: [reluu]}", "no operation named 'reluu' here"),
