@@ -59,14 +59,14 @@ def programs() -> dict[str, dict[str, Gradients]]:
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = chain(x, tf.exp, tf.math.log, tf.sin, tf.tanh)
-        return [tape.gradient(y, x).numpy()]
+        return [tape.gradient(y, x).array]
 
     def oracle_perceptron() -> list:
         x, variables = tf.constant(batch), [tf.constant(w) for w in weights]
         with tf.GradientTape() as tape:
             tape.watch(variables)
             y = perceptron(x, variables, tf.matmul, tf.tanh, tf.reduce_sum)
-        return [ct.numpy() for ct in tape.gradient(y, variables)]
+        return [ct.array for ct in tape.gradient(y, variables)]
 
     slope = autograd.grad(lambda x: chain(x, anp.exp, anp.log, anp.sin, anp.tanh))
     slopes = autograd.grad(lambda w: perceptron(batch, w, anp.matmul, anp.tanh, anp.sum))
