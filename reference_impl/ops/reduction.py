@@ -218,8 +218,8 @@ def reduce_euclidean_norm(
 
 @vjp_of(reduce_euclidean_norm)
 def euclidean_norm_vjp(ct: Tensor, out: Tensor, x: Tensor, *, axis: Axes) -> Cts:
-    """X / (out / ct). **Edges**: nan at 0 (contract part 1, line 219)."""
-    return (x / (_keep(out, x, axis) / _keep(ct, x, axis)),)
+    """X / (out / Re ct), as norms are real. **Edges**: nan at 0 (contract part 1, line 219)."""
+    return (x / (_keep(out, x, axis) / _keep(cast(real(ct), x.dtype), x, axis)),)
 
 
 # ----- Compositions: their gradients follow from the operations above -----
