@@ -83,9 +83,11 @@ def _kept(place: Path, key: bytes) -> list[Case] | None:
         start, body = content[:64], content[64:]
         if start != key + hashlib.sha256(body).digest():
             return None
-        return list(_Reader(io.BytesIO(body)).load())
-    except (OSError, pickle.UnpicklingError, ValueError, TypeError, AttributeError, EOFError):
+        found = _Reader(io.BytesIO(body)).load()
+    except Exception:  # a damaged pickle raises what it likes
         return None
+    whole = isinstance(found, list) and all(type(item) is Case for item in found)
+    return found if whole else None
 
 
 def _keep(place: Path, key: bytes, cases: list[Case]) -> None:

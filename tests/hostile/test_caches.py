@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -13,6 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conformance.corpus.index import cache_file, summaries
+from conformance.corpus.kept import cases_of
 from conformance.targets.environments import MARKER, cached
 from tests.cases import UNCONNECTED, make_corpus
 
@@ -51,6 +53,21 @@ def test_a_spoiled_index_is_read_or_made_again(corpus: Path, data: st.DataObject
     for summary in found:
         for text in (summary.id, summary.title, summary.file, *summary.tags):
             assert text.isprintable()
+
+
+@UNHURRIED
+@given(data=st.data())
+def test_spoiled_cases_are_taken_or_read_again(corpus: Path, data: st.DataObject) -> None:
+    file = corpus / "basics" / "squares.yaml"
+    due = cases_of(file, corpus)
+    (place,) = (cache_file().parent / "cases").iterdir()
+    key, body = place.read_bytes()[:32], place.read_bytes()[64:]
+    spoilt = data.draw(spoiled(body))
+    place.write_bytes(key + hashlib.sha256(spoilt).digest() + spoilt)
+    with bounded():
+        found = cases_of(file, corpus)
+    assert all(type(case) is type(due[0]) for case in found)
+    place.unlink(missing_ok=True)
 
 
 @UNHURRIED
