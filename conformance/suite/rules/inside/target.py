@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,10 +85,18 @@ def _wrapped(name: str, rule: Rule) -> Rule:
 
 
 def _differs(mistake: str, wrong: Any, rule: Rule, operation: Any, grads: Grads) -> bool:
-    """Whether a mistake shows in the bits of an answer; the cut, in what it depends on."""
-    right = rule(operation, *grads)
+    """Whether a mistake shows in the bits of an answer.
+
+    The cut shows in what the answer depends on; so does, in a graph, a conjugate of what went in.
+    """
+    values = [*(operation.inputs or ()), *(operation.outputs or ())]
     if mistake == "second_cut":
-        return _depends(rule, operation, grads)
+        return _depends(rule, operation, grads, [*grads, *values])
+    right = rule(operation, *grads)
+    if mistake == "not_conjugated" and not tf.executing_eagerly():
+        arrived = {id(value) for value in leaves(grads)}
+        went_in = [value for value in values if id(value) not in arrived]
+        return _depends(rule, operation, grads, went_in)
     pairs = zip(leaves(wrong), leaves(right), strict=True)
     return any(_bits(one) != _bits(other) for one, other in pairs)
 
@@ -102,9 +110,8 @@ def _bits(value: Any) -> Any:
     return value.shape.as_list(), value.dtype.name, value.numpy().tobytes()
 
 
-def _depends(rule: Rule, operation: Any, grads: Grads) -> bool:
-    """Whether a rule's answer has a derivative: it depends on a gradient, an input or an output."""
-    values = [*grads, *(operation.inputs or ()), *(operation.outputs or ())]
+def _depends(rule: Rule, operation: Any, grads: Grads, values: Sequence[Any]) -> bool:
+    """Whether a rule's answer has a derivative by one of these values."""
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch([value for value in values if is_float(value)])
         found = [value for value in leaves(rule(operation, *grads)) if is_float(value)]
