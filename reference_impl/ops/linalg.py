@@ -29,7 +29,7 @@ def _matmul(a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Arra
     left = a.swapaxes(-1, -2) if transpose_a else a
     right = b.swapaxes(-1, -2) if transpose_b else b
     try:
-        return np.matmul(left, right)
+        return np.matmul(left, right)  # type: ignore[no-any-return]
     except ValueError as error:
         shapes = [str(list(x.shape)).replace(" ", "") for x in (a, b)]
         raise InvalidArgumentError(

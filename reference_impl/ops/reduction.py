@@ -55,7 +55,7 @@ def _repeat(ct: Tensor, x: Tensor, axis: Axes) -> Tensor:
 @primitive("Sum", axis=axes, keepdims=bool)
 def reduce_sum(input_tensor: Array, *, axis: Axes = None, keepdims: bool = False) -> Array:
     """Return the sum over axes."""
-    return np.asarray(np.add.reduce(input_tensor, axis, input_tensor.dtype, keepdims=keepdims))
+    return np.asarray(input_tensor.sum(axis=axis, keepdims=keepdims, dtype=input_tensor.dtype))
 
 
 @vjp_of(reduce_sum)
