@@ -20,9 +20,17 @@ def data_folder(name: str) -> Path:
 
 
 def cache_folder() -> Path:
-    """Where is kept what can be made again: GRADCONF_CACHE, or gradconf in the user's cache."""
+    """Where is kept what can be made again: GRADCONF_CACHE, or gradconf in the user's cache.
+
+    A user without a home has none: nothing can be written where this then points.
+    """
     own, caches = (os.environ.get(name) for name in ("GRADCONF_CACHE", "XDG_CACHE_HOME"))
-    return Path(own) if own else Path(caches or Path.home() / ".cache") / "gradconf"
+    if own:
+        return Path(own)
+    try:
+        return Path(caches or Path.home() / ".cache") / "gradconf"
+    except RuntimeError:
+        return Path(os.devnull) / "gradconf"
 
 
 def open_regular(path: Path) -> BinaryIO:

@@ -13,6 +13,7 @@ import pytest
 
 from conformance.corpus import kept
 from conformance.corpus.cases import load_corpus
+from conformance.corpus.index import summaries
 from conformance.corpus.kept import cases_of
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
@@ -158,6 +159,18 @@ def test_what_somebody_else_wrote_is_not_taken(file: Path, monkeypatch: pytest.M
 def test_a_cache_that_cannot_be_written_is_done_without(file: Path) -> None:
     (file.parents[2] / "cache").write_text("no folder")
     assert len(read(file)) == 2
+
+
+def test_a_user_without_a_home_has_no_cache(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GRADCONF_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def nowhere() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    assert len(read(file)) == 2
+    assert len(summaries(file.parents[1])) == 2
 
 
 def test_only_so_many_files_are_kept(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
