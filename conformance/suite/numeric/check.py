@@ -83,8 +83,9 @@ NOT_APPLICABLE = "not applicable in eager mode"
 ENDED = "the oracle ends in an error"
 REFUSED = "an error is the answer"
 NO_QUERY = "no gradient is asked for"
+LACKING = "the oracle lacks the operation: each target is held against its own forward"
 BY_WORKER = ("an integer or string source", "an answer without elements")
-NOT_SMOOTH = {NOT_APPLICABLE, ENDED, REFUSED, NO_QUERY, *BY_WORKER}
+NOT_SMOOTH = {NOT_APPLICABLE, ENDED, REFUSED, NO_QUERY, LACKING, *BY_WORKER}
 NOT_SMOOTH |= {f"tagged {tag}" for tag in CONVENTIONS}
 """Reasons that are the case's own; others are limits of this check, and the share shows them."""
 BEYOND = "beyond the range of its dtype"
@@ -103,6 +104,8 @@ def check_numerically(
     for case in cases:
         for tag in [tag for tag in case.tags if tag in CONVENTIONS][:1]:
             numeric.skipped[case.id] = f"tagged {tag}"
+        if case.id in usual and usual[case.id].outcome == "unsupported":
+            numeric.skipped[case.id] = LACKING
     by_id = {case.id: case for case in cases if case.id not in numeric.skipped}
     target = replace(DOUBLE, path=tuple(oracle))
     asked = ask(
