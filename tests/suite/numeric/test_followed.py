@@ -258,6 +258,10 @@ LEFT_OUT = {
         entry(TAPE + "    y = x * x\ng = t.gradient(y, x)", inputs="{x: []}"),
         "an answer without elements",
     ),
+    "lacking": (
+        entry(TAPE + "    y = tf.math.erfinv(x)\ng = t.gradient(y, x)"),
+        "the oracle lacks the operation: each target is held against its own forward",
+    ),
 }  # fmt: skip
 
 
