@@ -91,7 +91,7 @@ def run_rule_mutants(arguments: argparse.Namespace) -> int:
     _check_names(arguments)
     known = known_survivors()
     cases, called = _called(arguments, arguments.jobs)
-    found = _Found(called, known, _chosen(called, arguments))
+    found = _Found(called, known, _chosen(called, arguments), bool(arguments.sample))
     for line in _lines(found, cases, arguments):
         print(line, flush=True)
     if arguments.output:
@@ -130,11 +130,15 @@ def _chosen(called: Called, arguments: argparse.Namespace) -> list[RuleMutant]:
 
 @dataclass
 class _Found:
-    """What a run of this command finds out; `known` are survivors with their reasons."""
+    """What a run of this command finds out; `known` are survivors with their reasons.
+
+    Of a sample the share says little: each of its survivors must have a reason.
+    """
 
     called: Called
     known: Mapping[str, str]
     mutants: list[RuleMutant]
+    sampled: bool = False
     tallies: list[RuleTally] = field(default_factory=list)
 
     @property
@@ -171,7 +175,8 @@ class _Found:
             return "nothing_ran"
         if any(tally.fault for tally in self.tallies):
             return "untrustworthy"
-        bites = self.share >= LEAST_SHARE and not self.unexplained and not self.stale
+        enough = self.sampled or self.share >= LEAST_SHARE
+        bites = enough and not self.unexplained and not self.stale
         return "conforms" if bites else "falls_short"
 
 
