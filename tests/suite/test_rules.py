@@ -108,6 +108,32 @@ def test_a_weak_case_lets_mutants_survive(gradconf: Program, tmp_path: Path) -> 
 
 
 @pytest.mark.tensorflow
+def test_a_sample_conforms_where_each_survivor_has_a_reason(
+    gradconf: Program, tmp_path: Path
+) -> None:
+    words = ("mutants", "-j1", "tensorflow", "Softsign:second_cut")
+    soft = WEAK.replace("tf.exp", "tf.nn.softsign")
+    assert [
+        (code, lines[-1])
+        for sampled in ((), ("--sample", "1"))
+        for code, lines in [asked(gradconf, tmp_path, *words, *sampled, soft=soft)]
+    ] == [(1, "falls_short"), (0, "conforms")]
+    assert (
+        asked(
+            gradconf,
+            tmp_path,
+            *words[:3],
+            "Exp:rounded",
+            "Exp:second_cut",
+            "--sample",
+            "2",
+            weak=WEAK,
+        )[0]
+        == 1
+    )
+
+
+@pytest.mark.tensorflow
 def test_strong_cases_catch_each_mistake(gradconf: Program, tmp_path: Path) -> None:
     words = ("mutants", "-j1", "tensorflow", "Exp", "Mul:not_reduced", "Mul:not_conjugated")
     code, lines = asked(gradconf, tmp_path, *words, strong=STRONG, product=PRODUCT)
