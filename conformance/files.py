@@ -33,6 +33,11 @@ def cache_folder() -> Path:
         return Path(os.devnull) / "gradconf"
 
 
+def is_mine(path: Path) -> bool:
+    """Whether a file belongs to this user, where files have owners. Errors: OSError."""
+    return not hasattr(os, "getuid") or path.stat().st_uid == os.getuid()
+
+
 def open_regular(path: Path) -> BinaryIO:
     """A regular file, or standard input, open for reading.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TypeAlias
 
 from conformance import __version__
 from conformance.corpus.moves import contradictions
-from conformance.files import cache_folder, data_folder, read_bounded, write_whole
+from conformance.files import cache_folder, data_folder, is_mine, read_bounded, write_whole
 
 Remembered: TypeAlias = "dict[str, list[Summary]]"
 CATALOGUE = Path(__file__).with_name("catalogue")
@@ -95,8 +94,7 @@ def _load(files: Mapping[str, Path], root: Path) -> Remembered:
 def _read(path: Path) -> Remembered:
     """What is remembered; nothing, where the file is damaged, too large or somebody else's."""
     try:
-        mine = not hasattr(os, "getuid") or path.stat().st_uid == os.getuid()
-        content = json.loads(read_bounded(path, MAX_CACHE)) if mine else {}
+        content = json.loads(read_bounded(path, MAX_CACHE)) if is_mine(path) else {}
         return {key: [_summary(*row) for row in rows] for key, rows in content.items()}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {}

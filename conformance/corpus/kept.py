@@ -16,7 +16,7 @@ from conformance import __version__
 from conformance.corpus.language import case
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_file
-from conformance.files import beside, cache_folder, open_regular, read_bounded
+from conformance.files import beside, cache_folder, is_mine, open_regular, read_bounded
 
 MAX_BYTES = 20_000_000
 MAX_FILES = 500
@@ -78,8 +78,7 @@ class _Reader(pickle.Unpickler):
 def _kept(place: Path, key: bytes) -> list[Case] | None:
     """The cases that are kept under this key; None where they are not, or not as they were."""
     try:
-        mine = not hasattr(os, "getuid") or place.stat().st_uid == os.getuid()
-        content = read_bounded(place, MAX_BYTES) if mine else b""
+        content = read_bounded(place, MAX_BYTES) if is_mine(place) else b""
         start, body = content[:64], content[64:]
         if start != key + hashlib.sha256(body).digest():
             return None

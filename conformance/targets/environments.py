@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from conformance.files import cache_folder, read_bounded, write_whole
+from conformance.files import cache_folder, is_mine, read_bounded, write_whole
 from conformance.targets.interpreters import (
     InstallerError,
     Interpreter,
@@ -171,7 +171,7 @@ def _locked(name: str, waiting: Callable[[], None]) -> Iterator[None]:
 def _read(folder: Path) -> Environment | None:
     """The environment in a folder, or None where it has no good marker or lost its interpreter."""
     try:
-        if folder.stat().st_uid != os.getuid():
+        if not is_mine(folder):
             return None  # somebody else's
         marker = json.loads(read_bounded(folder / MARKER, MAX_MARKER))
         if marker["format"] != FORMAT:
