@@ -6,14 +6,15 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from conformance.asking.ask import DEFAULT_TIMEOUT, ask, with_oracle
-from conformance.asking.events import Answered, Event, TargetReady
+from conformance.asking.events import Answered, Cell, Event, TargetReady
+from conformance.asking.profile import PROFILES, asked_by
 from conformance.asking.record import RecordError, is_headless, read_record
 from conformance.asking.record_writer import Kept, RecordLock, RecordWriter
 from conformance.asking.resuming import resumed
@@ -51,6 +52,7 @@ class Plan:
 
     cases: Sequence[Case]
     targets: Sequence[Target]
+    asked: Callable[[Cell], bool]
     timeout: float
     workers: int
     fail_fast: bool
@@ -63,6 +65,8 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     add, count, seconds = parser.add_argument, options.positive(int), options.positive(float)
     add("words", nargs="*", metavar="TARGET|CASE")
     options.add_selection(parser)
+    every = "full: rows of tables in every mode, as where you select cases"
+    add("--profile", choices=PROFILES, help=every)
     add("--python", metavar="PATH", help="an existing environment's interpreter")
     add("-j", "--jobs", type=count, default=JOBS, help="workers for each target")
     add("--timeout", type=seconds, default=DEFAULT_TIMEOUT, help="seconds for a cell")
@@ -109,9 +113,11 @@ def run_run(arguments: argparse.Namespace) -> int:
     versions = len({target.name for target in targets}) < len(targets)
     usual = REPETITIONS if versions else 0
     repeat = usual if arguments.repeat is None else arguments.repeat
+    profile = arguments.profile or ("default" if selection.everything else "full")
     plan = Plan(
         part,
         targets,
+        asked_by(profile, cases, targets),
         timeout=arguments.timeout,
         workers=arguments.jobs,
         fail_fast=arguments.fail_fast,
@@ -125,7 +131,7 @@ def run_run(arguments: argparse.Namespace) -> int:
     repeated = any(isinstance(event, Answered) and event.repeat for event in kept.events)
     compared = bool(arguments.update_baseline or repeat or repeated or versions)
     reviewer = Reviewer(results, part, deviations, compared=compared)
-    progress = Progress(results, len(part), sys.stderr, quiet=arguments.quiet)
+    progress = Progress(results, _count(plan), sys.stderr, quiet=arguments.quiet)
     _perform(plan, kept.events, reviewer, progress, writer)
     try:
         if arguments.update_baseline:
@@ -206,6 +212,16 @@ def _kept(path: Path, cases: Sequence[Case], plan: Plan, shard: str) -> Kept:
 # ----- the run -----
 
 
+def _count(plan: Plan) -> int:
+    """How many cells a run asks for."""
+    return sum(
+        plan.asked(Cell(case.id, target.label, mode))
+        for case in plan.cases
+        for target in plan.targets
+        for mode in target.modes
+    )
+
+
 def _perform(
     plan: Plan,
     kept: Sequence[Event],
@@ -277,7 +293,9 @@ def _events(plan: Plan, kept: Sequence[Event], findings: Findings) -> Generator[
     asked = partial(asking, limits=plan.limits, first=first)
     yield from kept
     answered = {event.cell for event in kept if isinstance(event, Answered)}
-    yield from asked(with_oracle(plan.targets), wanted=lambda cell: cell not in answered)
+    yield from asked(
+        with_oracle(plan.targets), wanted=lambda cell: cell not in answered and plan.asked(cell)
+    )
     doubtful = suspects(findings) if plan.repeat else ()
     for number in range(1, plan.repeat + 1):
         for event in asked(plan.targets, wanted=doubtful.__contains__):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from conformance.answers.mismatch import lines as mismatch_lines
+from conformance.corpus.language.case import MODES
 from conformance.corpus.language.lowering import lower
 from conformance.report import building, model
 from conformance.report.building import grouped, table_of
@@ -58,7 +59,7 @@ def report_of_run(run: Findings, changes: Iterable[Changes] = ()) -> Report:
         run.word,
         beside=", ".join(model.excused(*failures)),
         subjects=tuple(_subjects(run, scores)),
-        headline=tuple(_against_the_baseline(run)),
+        headline=(*_against_the_baseline(run), *_profile(run)),
         reservations=tuple(_reservations(run)),
         sections=tuple(filter(Section.says_something, _sections(run, versions, known))),
         cells=Later(lambda: (_block([found], run.command) for found in run.cells)),
@@ -246,6 +247,16 @@ def _reservations(run: Findings) -> Iterator[str]:
     for found in run.cells:
         if found.unstable:
             yield f"unstable, another answer when asked again: {found.cell}"
+
+
+def _profile(run: Findings) -> Iterator[str]:
+    """`profile default: rows of tables left out, 531 in graph; --profile full asks them too`."""
+    left_out = Counter(cell.mode for cell in run.left_out)
+    told = " and ".join(f"{left_out[mode]} in {mode}" for mode in MODES if left_out[mode])
+    if told:
+        yield f"profile default: rows of tables left out, {told}; --profile full asks them too"
+    elif any(len(modes) > 1 and "eager" in modes for modes in run.asked.values()):
+        yield "profile full: every case in every mode"
 
 
 # ----- counts -----

@@ -31,14 +31,14 @@ BAR = 16
 class Progress:
     """Shows how far a run is; give it each event and each finding, and close it.
 
-    `cases` is how many cases each mode of each target runs. On a terminal one status line is
+    `cells` is how many are asked for. On a terminal one status line is
     redrawn and shortfalls are printed above it; elsewhere, and in CI, a line for each target and
     one for each quarter. `quiet` shows nothing.
     """
 
-    def __init__(self, run: Findings, cases: int, stream: TextIO, *, quiet: bool = False) -> None:
+    def __init__(self, run: Findings, cells: int, stream: TextIO, *, quiet: bool = False) -> None:
         self._run = run
-        self._total = cases * sum(map(len, run.asked.values()))
+        self._total = cells
         self._stream = stream
         self._quiet = quiet
         self._started = time.monotonic()

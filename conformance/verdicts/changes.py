@@ -189,6 +189,7 @@ def changes_between(old: Side, new: Side, departures: Sequence[Departures] = ())
     partners = {label: partner for partner, label in pairs}
     before = {_key(answered, {}): answered for answered in old.cells}
     after = {_key(answered, partners): answered for answered in new.cells}
+    left_out = {*_left_out(before, old), *_left_out(after, new)}
     found: list[Change] = []
     compared = 0
     for key in before | after:
@@ -197,6 +198,8 @@ def changes_between(old: Side, new: Side, departures: Sequence[Departures] = ())
         if was and now:
             compared += not is_witness
             change = _change(old, new, was, now)
+        elif key in left_out:
+            continue
         else:
             change = Change("removed" if was else "added", was, now)
         if change and (not is_witness or change.kind in ("oracle changed", "unstable")):
@@ -278,6 +281,18 @@ def _only(labels: Sequence[str]) -> dict[str, str]:
 def _key(answered: Answered, partners: Mapping[str, str]) -> tuple[str, str, str]:
     cell = answered.cell
     return cell.case, partners.get(cell.target, cell.target), cell.mode
+
+
+def _left_out(
+    cells: Collection[tuple[str, str, str]], side: Side
+) -> Iterator[tuple[str, str, str]]:
+    """What a side did not ask for though it asked for it eagerly: its profile left that out."""
+    modes: dict[str, set[str]] = {}
+    for _, target, mode in cells:
+        modes.setdefault(target, set()).add(mode)
+    for case, target, mode in cells if side.complete else ():
+        if mode == "eager":
+            yield from ((case, target, m) for m in modes[target] if (case, target, m) not in cells)
 
 
 def _order(change: Change) -> tuple[Any, ...]:

@@ -106,6 +106,14 @@ class Findings:
         return [finding for finding in self.everything if finding.cell.target in self.asked]
 
     @property
+    def left_out(self) -> set[Cell]:
+        """The cells that a whole run did not ask for: its profile asked them eagerly alone."""
+        asked = {finding.cell for finding in self.everything} | {*self.stale}
+        eager = [cell for cell in asked if cell.mode == "eager" and cell.target in self.asked]
+        every = (replace(cell, mode=mode) for cell in eager for mode in self.asked[cell.target])
+        return {*every} - asked if self.complete else set()
+
+    @property
     def oracle_faults(self) -> list[Finding]:
         """The oracle's own cells that its cases contradict: then no verdict can be trusted."""
         if ORACLE_LABEL in self.asked:

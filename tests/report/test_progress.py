@@ -30,7 +30,7 @@ def shown(answers, *, terminal=False, failed=(), encoding="utf-8", gate=None, **
     cases = {case.id.rsplit("/", 1)[1]: case for case in cases_named(*answers)}
     results = Findings({"tensorflow": MODES}, gate=gate)
     reviewer = Reviewer(results, cases.values(), ())
-    with closing(Progress(results, len(cases), stream, **options)) as progress:
+    with closing(Progress(results, len(cases) * len(MODES), stream, **options)) as progress:
         for event in events({"tensorflow": answers}, cases, RIGHT, MODES, failed):
             progress.event(event)
             for one in reviewer.add(event):

@@ -65,13 +65,13 @@ def test_tox_asks_the_newest_release_of_each_minor_version() -> None:
     names = section.removeprefix("testenv:tf{").removesuffix("}").split(",")
     assert [f"tf{name}" for name in names] == list(expected)
     assert commands(section.removeprefix("testenv:")) == [
-        f"{name}: {asked(version)} {{env_tmp_dir}}/run.jsonl {{posargs}}"
+        f"{name}: {asked(version)} {{env_tmp_dir}}/run.jsonl --profile full {{posargs}}"
         for name, version in expected.items()
     ]
 
 
 def test_tox_records_what_the_table_calls_recorded() -> None:
-    options = "--resume --repeat 1 {posargs}"
+    options = "--profile full --resume --repeat 1 {posargs}"
     assert commands("reports") == [
         *(f"{asked(one)} reports/tensorflow-{one}.jsonl.gz {options}" for one in RECORDED),
         "gradconf report reports --format history --output reports/README.md",

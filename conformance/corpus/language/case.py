@@ -181,7 +181,7 @@ class Case:
 
     `id` is `<area>/<topic>/<name>`. `run` and `setup` are checked program text. `expect` holds
     the expectations of every mode, `expect_in` those that differ in a mode. `formerly` is the id
-    that it had before it was moved.
+    that it had before it was moved. A row of a table is about an `operation` of the catalogue.
     """
 
     id: str
@@ -200,6 +200,7 @@ class Case:
     isolated: bool = False
     tags: tuple[str, ...] = ()
     formerly: str = ""
+    operation: str = ""
 
     @property
     def area(self) -> str:

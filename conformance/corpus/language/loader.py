@@ -126,17 +126,17 @@ def _cases(root: Node, topic: str) -> list[Case]:
 def _expanded(entries: Node, topic: str) -> dict[str, Case]:
     cases: dict[str, Case] = {}
     for written, entry in entries.mapping().items():
-        for name, filled in expand(written, entry):
+        for name, filled, operation in expand(written, entry):
             if name in cases:
                 filled.fault_of_name(f"a second case named '{shortened(name)}'")
             if not NAME.fullmatch(name):
                 rule = "a case's name is lower-case letters, digits and _"
                 entry.fault_of_name(f"'{shortened(name)}': {rule}")
-            cases[name] = _case(f"{topic}/{name}", filled)
+            cases[name] = _case(f"{topic}/{name}", filled, operation)
     return cases
 
 
-def _case(id: str, node: Node) -> Case:
+def _case(id: str, node: Node, operation: str) -> Case:
     node.keys(CASE_KEYS, required=REQUIRED_KEYS)
     inputs = node.read("inputs", _inputs) or {}
 
@@ -162,6 +162,7 @@ def _case(id: str, node: Node) -> Case:
         isolated=bool(node.read("isolated", Node.flag)),
         tags=node.read("tags", _tags) or (),
         formerly=node.read("formerly", _former_id) or "",
+        operation=operation,
     )
     setup = node.read("setup", lambda text: check_program(text, made=inputs))
     checked = node.read("run", lambda text: check_program(text, made=inputs, setup=setup))

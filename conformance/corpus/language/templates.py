@@ -18,10 +18,13 @@ PROGRAMS = ("setup", "run")
 _HOLE = re.compile(r"\$\{([^{}\n]*)\}")
 
 
-def expand(name: str, node: Node) -> Iterator[tuple[str, Node]]:
-    """The (name, entry) pairs of one entry: itself, or one for each combination of its axes."""
+def expand(name: str, node: Node) -> Iterator[tuple[str, Node, str]]:
+    """One entry as it is, or one for each combination of its axes: its name, itself, its operation.
+
+    A combination has an operation where one of its axes asks the catalogue.
+    """
     if not isinstance(node.value, dict) or "each" not in node.value:
-        yield name, node
+        yield name, node, ""
         return
     given = node.value["each"]
     axes = {axis: _values(values) for axis, values in given.mapping().items()}
@@ -32,6 +35,7 @@ def expand(name: str, node: Node) -> Iterator[tuple[str, Node]]:
     entry = {key: child for key, child in node.value.items() if key != "each"}
     names: set[str] = set()
     unused = set(axes)
+    asking = [axis for axis in axes if _is_query(given.mapping()[axis])]
     for combination in itertools.product(*axes.values()):
         filler = _Filler(dict(zip(axes, combination, strict=True)))
         full_name = filler.name(name, node)
@@ -40,16 +44,22 @@ def expand(name: str, node: Node) -> Iterator[tuple[str, Node]]:
             node.fault_of_name(f"{message} the name")
             return
         names.add(full_name)
-        yield full_name, replace(node, value=filler.mapping(entry, node))
+        operations = [filler.chosen[axis].mapping()["operation"].line() for axis in asking]
+        filled = replace(node, value=filler.mapping(entry, node))
+        yield full_name, filled, next(iter(operations), "")
         unused -= filler.used
     for axis in sorted(unused):
         values = given.mapping()[axis]
         values.fault_of_name(f"the axis '{shortened(axis)}' is never used: remove it")
 
 
+def _is_query(axis: Node) -> bool:
+    return isinstance(axis.value, dict)
+
+
 def _values(axis: Node) -> list[Node]:
     """The values of an axis: those of its list, or what its query finds in the catalogue."""
-    if not isinstance(axis.value, dict):
+    if not _is_query(axis):
         return axis.items()
     axis.keys(("operations",), required=("operations",))
     return axis.read("operations", rows) or []
