@@ -34,11 +34,12 @@ def rows(query: Node) -> list[Node]:
     `name` is the operation's, with the variant's where there are several; `call` is the call;
     `inputs` are its inputs at a regular point of their domains, in the query's dtype, float64 if it
     names none; `sources` are the names of those that the gradient reaches; `value` is what the call
-    answers there, where the catalogue says it. A list of dtypes makes a row of each, whose name
-    ends with the dtype. `variants: first` takes one call of each operation, `second: exists` those
-    with that second derivative; `named` takes only what it names, operations or rows, and `without`
-    leaves that out; `valued: true` takes those whose value the catalogue says. Calls whose gradient
-    reaches no input are none of the rows.
+    answers there, where the catalogue says it, `jacobian` that by each source, and `tangent` the
+    jacobian times half of the sources and two; the last two of the first variant. A list of dtypes
+    makes a row of each, whose name ends with the dtype. `variants: first` takes one call of each
+    operation, `second: exists` those with that second derivative; `named` takes only what it names,
+    operations or rows, and `without` leaves that out; `valued: true` takes those whose value the
+    catalogue says. Calls whose gradient reaches no input are none of the rows.
     """
     query.keys(KEYS, required=("family",))
     families = catalogue.families()
@@ -103,7 +104,7 @@ def _row(
     name: str, ending: str, operation: Operation, variant: Variant, dtype: str, query: Node
 ) -> Node:
     point = regular_point(variant, dtype)
-    given = {
+    given: dict[str, Any] = {
         "name": f"{name}{ending}",
         "operation": operation.name,
         "call": variant.call,
@@ -117,9 +118,12 @@ def _row(
             for item in variant.inputs
         },
     }
-    value = _values(operation.family).get(name, {}).get(dtype)
-    if value is not None:
-        given |= {"value": value, "square": _squared(value)}
+    known = _values(operation.family).get(name, {})
+    if dtype in known:
+        given |= {"value": known[dtype], "square": _squared(known[dtype])}
+    if dtype in known.get("jacobian", {}):
+        given["jacobian"] = [{"value": j, "dtype": dtype} for j in known["jacobian"][dtype]]
+        given["tangent"] = known["tangent"][dtype]
     return _node(given, query)
 
 
@@ -132,7 +136,7 @@ def _squared(value: Any) -> Any:
 
 @cache
 def _values(family: str) -> dict[str, dict[str, Any]]:
-    """What calls of a family answer at their regular points, by row and dtype."""
+    """What calls of a family answer at their regular points, by row and dtype or derivative."""
     path = catalogue.FOLDER / "values" / f"{family}.json"
     return dict(json.loads(path.read_text("utf-8"))) if path.exists() else {}
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conformance.corpus.catalogue import FOLDER, families
+from conformance.corpus.catalogue import FOLDER, Operation, Variant, families
 from conformance.corpus.rows import row_name
 from tests.corpus import values
 
@@ -19,9 +19,13 @@ def known(family: str) -> dict[str, dict[str, Any]]:
     return dict(json.loads((FOLDER / "values" / f"{family}.json").read_text("utf-8")))
 
 
+def derivatives_of(operation: Operation, variant: Variant) -> list[str]:
+    return ["jacobian", "tangent"] if variant is operation.variants[0] else []
+
+
 def test_each_expression_has_its_values_and_there_are_no_others() -> None:
     due = {
-        family: {row_name(*call): [*call[0].dtypes] for call in found}
+        family: {row_name(*call): [*call[0].dtypes, *derivatives_of(*call)] for call in found}
         for family in families()
         if (found := values.calls(family))
     }
@@ -43,3 +47,19 @@ def test_the_values_are_those_of_the_expressions(family: str) -> None:
             value = np.array(found[row_name(operation, variant)][dtype])
             due = values.evaluated(variant, dtype)
             np.testing.assert_allclose(value.astype(due.dtype), due, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("family", [path.stem for path in FILES])
+def test_the_jacobians_and_tangents_are_those_of_the_expressions(family: str) -> None:
+    """Where they are not: `python -m tests.corpus.values`."""
+    pytest.importorskip("scipy")
+    found = known(family)
+    for operation, variant in values.calls(family):
+        if variant is operation.variants[0]:
+            due, said = values.derivatives(operation, variant), found[row_name(operation, variant)]
+            ((dtype, jacobian),) = due["jacobian"].items()
+            pairs = [*zip(said["jacobian"][dtype], jacobian, strict=True)]
+            pairs.append((said["tangent"][dtype], due["tangent"][dtype]))
+            rtol = 1e-13 if dtype == "float64" else 1e-9
+            for one, other in pairs:
+                np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol)

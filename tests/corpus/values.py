@@ -3,11 +3,18 @@
 Run `python -m tests.corpus.values` where SciPy is installed. Each `value` of the catalogue is an
 expression in NumPy and SciPy over the inputs of its call. It is evaluated in float64, or
 complex128, at the regular points of all dtypes of the operation, rounded to the dtype first.
+
+Of the first call of an operation it also makes the jacobian by each input, and from that the
+tangent: in float64 by imaginary steps, which lose nothing to rounding, where the expression is
+analytic; else in float32 by quotients of differences, which are better than that.
 """
 
 from __future__ import annotations
 
 import json
+import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,17 +25,97 @@ from conformance.corpus.language.literals import COMPLEXES
 from conformance.corpus.rows import regular_point, row_name
 
 Values = dict[str, dict[str, Any]]
+Moved = Callable[[complex], np.ndarray]
+"""What a call answers when one element of its inputs is moved by a step."""
+IMAGINARY, REAL = 1e-60, 1e-3
+"""The steps."""
 
 
 def evaluated(variant: Variant, dtype: str) -> np.ndarray:
     """What the call answers at the regular point of a dtype."""
+    return _answer(variant, _inputs(variant, dtype))
+
+
+def _inputs(variant: Variant, dtype: str) -> dict[str, np.ndarray]:
+    point = regular_point(variant, dtype)
+    return {given.name: _array(point[given.name], given.dtype or dtype) for given in variant.inputs}
+
+
+def _answer(variant: Variant, inputs: dict[str, np.ndarray]) -> np.ndarray:
     import scipy
 
-    point = regular_point(variant, dtype)
-    inputs = {
-        given.name: _array(point[given.name], given.dtype or dtype) for given in variant.inputs
-    }
     return np.asarray(eval(variant.value, {"np": np, "scipy": scipy, **inputs}))
+
+
+def derivatives(operation: Operation, variant: Variant) -> Values:
+    """The jacobians by the inputs that are connected, and the tangent, in the dtype that is due."""
+    dtype, jacobians = "float32", _jacobians(variant, "float32", _by_quotients)
+    if "float64" in operation.dtypes and (exact := _exact_jacobians(variant)):
+        dtype, jacobians = "float64", exact
+    inputs = _inputs(variant, dtype)
+    tangent = sum(
+        np.tensordot(found, tangent_at(inputs[name]), inputs[name].ndim)
+        for name, found in jacobians.items()
+    )
+    return {
+        "jacobian": {dtype: [written(found) for found in jacobians.values()]},
+        "tangent": {dtype: written(np.asarray(tangent))},
+    }
+
+
+def _exact_jacobians(variant: Variant) -> dict[str, np.ndarray]:
+    """The jacobians in float64; none where the expression is not analytic."""
+    due = _jacobians(variant, "float64", _by_quotients)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            found = _jacobians(variant, "float64", _by_an_imaginary_step)
+    except (TypeError, np.exceptions.ComplexWarning):
+        return {}
+    return found if all(np.allclose(found[name], due[name], 1e-8, 1e-9) for name in due) else {}
+
+
+def tangent_at(primal: np.ndarray) -> np.ndarray:
+    """The tangent of an input in the tables: as in their programs."""
+    return 0.5 * primal + 2.0
+
+
+def _jacobians(
+    variant: Variant, dtype: str, method: Callable[[Moved], np.ndarray]
+) -> dict[str, np.ndarray]:
+    """By the name of each connected input, the axes of the answer before those of the input."""
+    inputs = _inputs(variant, dtype)
+    found = {}
+    for name in [given.name for given in variant.inputs if given.connected]:
+        columns = [
+            method(partial(_moved, variant, inputs, name, index))
+            for index in np.ndindex(inputs[name].shape)
+        ]
+        stacked = np.stack(columns, axis=-1)
+        found[name] = stacked.reshape(stacked.shape[:-1] + inputs[name].shape)
+    return found
+
+
+def _moved(
+    variant: Variant, inputs: dict[str, np.ndarray], name: str, index: Any, step: complex
+) -> np.ndarray:
+    """What the call answers when one element of one input is moved."""
+    moved = inputs[name].astype(type(step))
+    moved[index] += step
+    return _answer(variant, {**inputs, name: moved})
+
+
+def _by_an_imaginary_step(answer: Moved) -> np.ndarray:
+    return answer(IMAGINARY * 1j).imag / IMAGINARY
+
+
+def _by_quotients(answer: Moved) -> np.ndarray:
+    """Quotients with two steps, extrapolated; the same with halves of them must agree."""
+    steps = [2 * REAL, REAL, REAL / 2]
+    wide, middle, narrow = [(answer(step) - answer(-step)) / (2 * step) for step in steps]
+    once, again = (4 * middle - wide) / 3, (4 * narrow - middle) / 3
+    np.testing.assert_allclose(once, again, 1e-8, 1e-9)
+    return (16 * again - once) / 15
 
 
 def _array(value: Any, dtype: str) -> np.ndarray:
@@ -46,10 +133,11 @@ def written(array: np.ndarray) -> Any:
 
 
 def values(family: str) -> Values:
-    """By row and dtype, for all calls of a family that have an expression."""
+    """By row and dtype, for all calls of a family that have an expression; and the derivatives."""
     return {
         row_name(operation, variant): {
-            dtype: written(evaluated(variant, dtype)) for dtype in operation.dtypes
+            **{dtype: written(evaluated(variant, dtype)) for dtype in operation.dtypes},
+            **(derivatives(operation, variant) if variant is operation.variants[0] else {}),
         }
         for operation, variant in calls(family)
     }
@@ -66,7 +154,7 @@ def calls(family: str) -> list[tuple[Operation, Variant]]:
 
 
 def text(found: Values) -> str:
-    """A file: one line for each row and dtype."""
+    """A file: one line for each row and dtype, or derivative."""
     rows = [
         f" {json.dumps(name)}: {{\n"
         + ",\n".join(f"  {json.dumps(dtype)}: {json.dumps(value)}" for dtype, value in by.items())
