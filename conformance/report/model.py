@@ -26,7 +26,7 @@ Kind: TypeAlias = Literal["run", "difference", "releases"]
 Role: TypeAlias = Literal["target", "oracle", "old", "new", "release"]
 SectionKind: TypeAlias = Literal[
     "short", "new", "fault", "known", "better", "departs", "causes", "changes", "stale",
-    "counts", "areas", "cases",
+    "counts", "areas", "cases", "surveyed",
 ]  # fmt: skip
 Tone: TypeAlias = "Verdict | ChangeClass | Literal['']"
 """The verdict or the class of a change, which gives a thing its colour."""

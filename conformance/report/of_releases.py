@@ -92,10 +92,11 @@ def _releases(releases: Sequence[Findings]) -> Table:
             sum(found.unstable for found in run.cells),
             sum(cell.target == label for cell in run.stale),
             sum(found.verdict == "surveyed" for found in run.cells),
+            len({found.other.case for found in run.disagreements}),
         )
         modes = [_passed(by_mode.get(mode, ())) for mode in MODES]
         rows.append((version_of(run), *modes, *numbers, _with(run.targets.get(label, {}))))
-    counted = (*MODES, "deviations", "fall short", "unstable", "stale", "surveyed")
+    counted = (*MODES, "deviations", "fall short", "unstable", "stale", "surveyed", "modes differ")
     return table_of(("release",), (*counted, Column("with", number=False)), rows)
 
 

@@ -95,6 +95,7 @@ def _sections(run: Findings, versions: Iterable[Changes], known: Known) -> Itera
     yield told("better than the baseline", "better", better)
     yield from (version_section(found, known) for found in versions)
     yield Section(f"stale ({len(run.stale)})", "stale", lines=tuple(map(str, run.stale)))
+    yield Section("surveyed, and answered differently", "surveyed", lines=(*_surveyed(run),))
     yield Section("cells", "counts", tables=(_counts(run),))
     yield replace(told("departs as documented", "departs", departing), brief=False)
     if cells:
@@ -257,6 +258,18 @@ def _profile(run: Findings) -> Iterator[str]:
         yield f"profile default: rows of tables left out, {told}; --profile full asks them too"
     elif any(len(modes) > 1 and "eager" in modes for modes in run.asked.values()):
         yield "profile full: every case in every mode"
+
+
+def _surveyed(run: Findings) -> Iterator[str]:
+    """`area/topic/name: g element (0,): eager nan, xla 0.0`."""
+    for found in run.disagreements:
+        one, other = found.one, found.other
+        if len(run.asked) > 1:
+            names = f"{one.target}:{one.mode}", f"{other.target}:{other.mode}"
+        else:
+            names = one.mode, other.mode
+        for fact in found.difference.mismatches:
+            yield f"{one.case}: {fact.where}: {names[0]} {fact.expected}, {names[1]} {fact.got}"
 
 
 # ----- counts -----

@@ -7,13 +7,13 @@ the cases and departures of today.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, get_args
 
 from conformance.answers.answer import Answer, Value
-from conformance.answers.compare import difference_of
+from conformance.answers.compare import Difference, difference_of
 from conformance.asking.events import Answered, Cell, Event, TargetFailed, TargetReady
 from conformance.asking.record import Record
 from conformance.asking.worker import program_hash
@@ -75,6 +75,15 @@ class Finding(Judgement):
         return Evidence(self.case, self.cell.mode, self.answer, None, self.lowered)
 
 
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Two answers of one case that differ where nothing is judged: of two modes, or two targets."""
+
+    one: Cell
+    other: Cell
+    difference: Difference
+
+
 @dataclass
 class Findings:
     """Everything that a report shows of a run.
@@ -82,7 +91,8 @@ class Findings:
     `asked` are the targets and their modes in the order they were asked for; `everything` are the
     findings of all cells, the oracle's own included. `stale` are cells of a record whose program
     is not the corpus's any more: shown, never judged. `repeats` are the answers of cells that were
-    asked again, in fresh processes. `gate` is the baseline that the run is held against.
+    asked again, in fresh processes. `disagreements` are between answers to a survey, the first one
+    of a case and each other one. `gate` is the baseline that the run is held against.
     """
 
     asked: Mapping[str, tuple[str, ...]]
@@ -93,6 +103,7 @@ class Findings:
     everything: list[Finding] = field(default_factory=list)
     repeats: dict[Cell, list[Answered]] = field(default_factory=dict)
     stale: list[Cell] = field(default_factory=list)
+    disagreements: list[Disagreement] = field(default_factory=list)
     inherits: dict[str, str] = field(default_factory=dict)
     """The targets that are newer than a list of departures, and its newest version."""
     complete: bool = False
@@ -252,6 +263,7 @@ class Reviewer:
             return targets.index(cell.target), cases[cell.case], mode
 
         everything.sort(key=place)
+        self.findings.disagreements = [*_disagreements(self.findings.cells)]
         return unanswered
 
     def _ready(self, event: Answered) -> list[Answered]:
@@ -303,10 +315,19 @@ class Reviewer:
             explained_by=departure,
         )
         finding = self.findings.held(finding)
-        if not self._compared:
+        if not self._compared and finding.verdict != "surveyed":
             finding = replace(finding, answer=replace(event.answer, observations=LET_GO))
         self.findings.everything.append(finding)
         return finding
+
+
+def _disagreements(cells: Iterable[Finding]) -> Iterator[Disagreement]:
+    first: dict[str, Finding] = {}
+    for found in cells:
+        if found.verdict == "surveyed":
+            one = first.setdefault(found.cell.case, found)
+            if difference := difference_of(one.answer, found.answer):
+                yield Disagreement(one.cell, found.cell, difference)
 
 
 def findings_of(

@@ -28,7 +28,7 @@ ENTRY = """
           t.watch(x)
           y = x * x
       g = t.gradient(y, x)
-    expect: {{g: [2.0, 6.0]}}
+    expect: {{g: {expect}}}
 """
 
 
@@ -59,8 +59,13 @@ MALFORMED = Answer("adapter_error", detail="the answer is malformed: 1 bytes of 
 RAISED = raised("no gradient defined")
 
 
-def cases_named(*names, title="The gradient of a square is twice its argument", topic="math/sq"):
-    body = "".join(ENTRY.format(name=name, title=title) for name in names)
+def cases_named(
+    *names,
+    title="The gradient of a square is twice its argument",
+    topic="math/sq",
+    expect="[2.0, 6.0]",
+):
+    body = "".join(ENTRY.format(name=name, title=title, expect=expect) for name in names)
     return load_text(f"introduction: Squares.\ncases:{body}", topic, f"cases/{topic}.yaml")
 
 
@@ -81,10 +86,13 @@ def deviation(case_id, *, answer=(2.0, 6.5), modes=MODES, target="tensorflow"):
     return Departures(target, (entry,))
 
 
-def results_from(answers, *, oracle=RIGHT, modes=MODES, failed=(), deviations=(), **changes):
+def results_from(
+    answers, *, oracle=RIGHT, modes=MODES, failed=(), deviations=(), expect="[2.0, 6.0]", **changes
+):
     """Results of {target: {case name: {mode: answer}}}; a bare answer is given in every mode."""
     names = list(dict.fromkeys(name for by_case in answers.values() for name in by_case))
-    cases = {case.id.rsplit("/", 1)[1]: case for case in cases_named(*names)} if names else {}
+    made = cases_named(*names, expect=expect) if names else []
+    cases = {case.id.rsplit("/", 1)[1]: case for case in made}
     asked = {target: modes_of(target, modes) for target in answers}
     results = Findings(asked, ("run",), **{"complete": True, **changes})
     reviewer = Reviewer(results, cases.values(), deviations)

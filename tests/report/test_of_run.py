@@ -20,6 +20,7 @@ from tests.report.making import (
     LACKS,
     LOST,
     NOT_RUN,
+    RAISED,
     RIGHT,
     TIMEOUT,
     WRONG,
@@ -30,6 +31,7 @@ from tests.report.making import (
     report_from,
     results_from,
     sections,
+    sections_of,
 )
 
 RUNS = {
@@ -176,6 +178,35 @@ def test_what_is_declared_as_lacking_stands_beside_the_rate_and_what_is_left_out
     found = score(**{"pass": 3, "not_run": 3, "not_applicable": 3})
     assert found.conformance == "3 of 6 applicable cells (50.0 %)"
     assert found.beside == ["0 fall short", "3 not run", "3 n.a."]
+
+
+def surveyed(answers, **options):
+    """What a report says of answers to surveys that differ."""
+    found = report_from(answers, expect="survey", **options)
+    return [line for section in sections_of(found, "surveyed") for line in section.lines]
+
+
+def test_modes_that_answer_a_survey_differently_are_told():
+    answers = {"one": {"eager": RIGHT, "graph": RIGHT, "xla": WRONG}, "two": RIGHT}
+    told = surveyed({"tensorflow": answers})
+    assert told == ["math/sq/one: g element (1,): eager 6.0, xla 6.5"]
+
+
+def test_targets_that_answer_a_survey_differently_are_told():
+    answers = {
+        "tensorflow": {"one": RIGHT, "two": RIGHT},
+        "./tape.py": {"one": LOST, "two": RAISED},
+    }
+    one, *two = surveyed(answers, modes=("eager",))
+    assert one == "math/sq/one: g: tensorflow:eager [2.0, 6.0] (float32), ./tape.py:eager None"
+    assert any("no gradient defined" in line for line in two)
+
+
+def test_what_is_judged_is_no_survey():
+    assert not sections_of(
+        report_from({"tensorflow": {"one": {"eager": RIGHT, "graph": WRONG, "xla": RIGHT}}}),
+        "surveyed",
+    )
 
 
 def test_what_is_only_surveyed_is_counted_apart():
