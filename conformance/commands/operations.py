@@ -75,6 +75,14 @@ def shown(name: str) -> Iterator[str]:
             yield from _wrapped("    value: ", variant.value)
         for given in variant.inputs:
             yield from _wrapped(f"      {given.name}: ", _told(given))
+    for points in found.points:
+        yield ""
+        yield f"  at {points.variant.name}, {points.why}"
+        yield from _wrapped("    ", points.variant.call)
+        for name, value in points.at.items():
+            yield from _wrapped(f"      {name}: ", str(value))
+        for name, expression in (points.gradient or {}).items():
+            yield from _wrapped(f"      gradient of {name}: ", expression)
 
 
 def _wrapped(start: str, text: str) -> list[str]:

@@ -29,6 +29,9 @@ FOLDER = Path(__file__).with_name("catalogue")
 EDGES = ("kinks", "ties", "poles", "bounds")
 """Where a gradient is a convention or does not exist, and is declared by hand."""
 REQUIRED_KEYS = ("call", "types", "inputs", "dtypes")
+POINT_KEYS = ("at", "call", "value", "gradient", "why")
+ARRIVES = "w"
+"""What the expression of a gradient calls what arrives at the call: 1, 2, 3, ... in its shape."""
 SECOND = ("exists", "zero", "raises")
 """What the second derivative does; `zero`: it is cut, to None or zeros, without an error."""
 VALUE_ROOTS = ("np", "scipy")
@@ -81,6 +84,22 @@ class Variant:
 
 
 @dataclass(frozen=True)
+class Points:
+    """Edge points of a call, and what its gradients are there; surveyed, where nothing says it.
+
+    `gradient` is an expression in NumPy and SciPy for each connected input, of the inputs and of
+    what arrives, `w`; None, where it is surveyed. `why` is the limit, convention or definition
+    that says so, or why none does.
+    """
+
+    variant: Variant
+    dtype: str
+    at: Mapping[str, Nested]
+    gradient: Mapping[str, str] | None
+    why: str
+
+
+@dataclass(frozen=True)
 class Operation:
     """A differentiable operation, as a program calls it.
 
@@ -105,6 +124,7 @@ class Operation:
     k: float | None = None
     features: tuple[str, ...] = ()
     spellings: Mapping[str, str] = field(default_factory=dict)
+    points: tuple[Points, ...] = ()
 
 
 def load_catalogue(folder: Path = FOLDER) -> dict[str, Operation]:
@@ -141,22 +161,64 @@ def _family(file: Path) -> list[Operation]:
 
 def _operation(name: str, family: str, node: Node) -> Operation:
     _check_name(name, node)
-    keys = (*FACTS, "inputs", "value", "attributes", "variants", *EDGES)
+    keys = (*FACTS, "inputs", "value", "attributes", "variants", "points", *EDGES)
     node.keys(keys, required=REQUIRED_KEYS)
     given = node.read("inputs", Node.mapping) or {}
     inputs = {key: _input(OperationInput(key), child) for key, child in given.items()}
+    variants, facts = _variants(node, inputs), _said(node, FACTS)
+    dtypes = facts.get("dtypes") or ("float64",)
+    dtype = "float64" if "float64" in dtypes else dtypes[-1]
+    points = (node.read("points", Node.mapping) or {}).items() if variants else ()
     return Operation(
         name=name,
         family=family,
         place=node.name_place,
-        variants=_variants(node, inputs),
+        variants=variants,
+        points=tuple(_points(key, child, variants[0], inputs, dtype) for key, child in points),
         edges={
             kind: tuple(_edge(item, inputs) for item in items)
             for kind in EDGES
             if (items := node.read(kind, Node.items))
         },
-        **_said(node, FACTS),
+        **facts,
     )
+
+
+def _points(
+    name: str, node: Node, first: Variant, inputs: Mapping[str, OperationInput], dtype: str
+) -> Points:
+    """Edge points, of a call of their own or of the first of the operation."""
+    _check_name(name, node)
+    node.keys(POINT_KEYS, required=("at", "why"))
+    call = node.read("call", Node.line) or first.call
+    said_by = node.mapping().get("call", node)
+    read = _names_in(call, said_by, {*ROOTS, *BUILTINS}, inputs)
+    given = {key: item for key, item in inputs.items() if key in read}
+    connected = [key for key, item in given.items() if item.connected]
+
+    def expression(child: Node) -> str:
+        _names_in(child.line(), child, {*VALUE_ROOTS, *BUILTINS, ARRIVES}, given)
+        return child.line()
+
+    at = node.read("at", _of_each(given, lambda child: literals.parse_nested(child, dtype)))
+    gradient = node.read("gradient", _of_each(connected, expression))
+    value = node.read("value", expression) or first.value
+    if gradient is not None and not value:
+        node.fault_of_name("missing value: a gradient is declared beside what the call answers")
+    variant = Variant(name, call, tuple(given.values()), value)
+    return Points(variant, dtype, at or {}, gradient, node.read("why", Node.line) or "")
+
+
+def _of_each(
+    names: Collection[str], reader: Callable[[Node], Any]
+) -> Callable[[Node], dict[str, Any]]:
+    """A reader of what a mapping says of each of these inputs, and of no other."""
+
+    def read(node: Node) -> dict[str, Any]:
+        node.keys((*names,), required=(*names,))
+        return {name: node.read(name, reader) for name in names}
+
+    return read
 
 
 def _said(node: Node, readers: Mapping[str, Callable[[Node], Any]]) -> dict[str, Any]:

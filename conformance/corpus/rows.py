@@ -5,20 +5,23 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from conformance.corpus import catalogue
-from conformance.corpus.catalogue import Intervals, Operation, Variant
+from conformance.corpus.catalogue import Intervals, Operation, Points, Variant
 from conformance.corpus.language.case import Nested, Scalar
 from conformance.corpus.language.document import Node, shortened
 from conformance.corpus.language.literals import COMPLEXES, parse_dtype, shape_of, shaped
 from conformance.text import suggest
 
-KEYS = ("family", "dtype", "variants", "second", "valued", "named", "without")
+KEYS = ("family", "dtype", "variants", "second", "valued", "named", "without", "points")
 VARIANTS = ("all", "first")
+POINTS = ("declared", "surveyed")
+OF_POINTS = ("family", "named", "without", "points")
+"""The keys of a query that asks for edge points."""
 GOLDEN = (5**0.5 - 1) / 2
 """Its multiples, modulo 1, are spread evenly, and in no order."""
 OFF_CENTRE, IMAGINARY = 0.4, 0.06
@@ -39,21 +42,31 @@ def rows(query: Node) -> list[Node]:
     makes a row of each, whose name ends with the dtype. `variants: first` takes one call of each
     operation, `second: exists` those with that second derivative; `named` takes only what it names,
     operations or rows, and `without` leaves that out; `valued: true` takes those whose value the
-    catalogue says. Calls whose gradient reaches no input are none of the rows.
+    catalogue says. Calls whose gradient reaches no input are none of the rows. `points` asks for
+    edge points instead: see `_at_points`.
     """
-    query.keys(KEYS, required=("family",))
+    at_points = isinstance(query.value, dict) and "points" in query.value
+    query.keys(OF_POINTS if at_points else KEYS, required=("family",))
     families = catalogue.families()
     family = query.read("family", lambda node: catalogue.one_of(families, node)) or ""
+    if family not in families:
+        return []
+    found = _at_points(family, query) if at_points else _at_regular_points(family, query)
+    if not found:
+        query.fault(f"the family '{family}' has no such operation")
+    return found
+
+
+def _at_regular_points(family: str, query: Node) -> list[Node]:
     dtypes = query.read("dtype", _dtypes) or {"": "float64"}
     first = query.read("variants", lambda node: catalogue.one_of(VARIANTS, node)) == "first"
     second = query.read("second", lambda node: catalogue.one_of(catalogue.SECOND, node))
     valued = query.read("valued", Node.flag)
-    every = _calls(family) if family in families else {}
+    every = _calls(family)
     known = {f"{name}{ending}" for name in every for ending in ("", *dtypes)}
     known |= {operation.name for operation, _ in every.values()}
-    named = query.read("named", lambda node: _named(known, node)) or known
-    left_out = query.read("without", lambda node: _named(known, node)) or frozenset()
-    found = [
+    chosen = _chooser(known, query)
+    return [
         _row(name, ending, operation, variant, dtype, query)
         for name, (operation, variant) in every.items()
         if second in (None, operation.second) and valued in (None, bool(variant.value))
@@ -61,12 +74,57 @@ def rows(query: Node) -> list[Node]:
         if any(item.connected for item in variant.inputs)
         for ending, dtype in dtypes.items()
         if dtype in operation.dtypes
-        for names in [{name, operation.name, f"{name}{ending}"}]
-        if named & names and not left_out & names
+        if chosen({name, operation.name, f"{name}{ending}"})
     ]
-    if family in families and not found:
-        query.fault(f"the family '{family}' has no such operation")
-    return found
+
+
+def _chooser(known: Collection[str], query: Node) -> Callable[[Collection[str]], bool]:
+    """Whether a row of one of these names is among those that a query names."""
+    named = query.read("named", lambda node: _named(known, node)) or frozenset(known)
+    left_out = query.read("without", lambda node: _named(known, node)) or frozenset()
+    return lambda names: not named.isdisjoint(names) and left_out.isdisjoint(names)
+
+
+def _at_points(family: str, query: Node) -> list[Node]:
+    """The edge points of a family's operations, each a mapping for the holes of a template.
+
+    `name` is `OPERATION_at_POINTS`, `gradient` a list of what is declared, None where an input is
+    not connected, and `why` says why. `sources` are all inputs.
+    """
+    kind = query.read("points", lambda node: catalogue.one_of(POINTS, node))
+    every = {
+        f"{operation.name}_at_{points.variant.name}": (operation, points)
+        for operation in catalogue.load_family(family).values()
+        for points in operation.points
+    }
+    chosen = _chooser({*every, *(operation.name for operation, _ in every.values())}, query)
+    return [
+        _points_row(name, operation, points, query)
+        for name, (operation, points) in every.items()
+        if kind == POINTS[points.gradient is None] and chosen({name, operation.name})
+    ]
+
+
+def _points_row(name: str, operation: Operation, points: Points, query: Node) -> Node:
+    inputs = points.variant.inputs
+    declared = {
+        key: {**value, "within": "element"}
+        for key, value in _values(operation.family).get(name, {}).items()
+    }
+    given: dict[str, Any] = {
+        "name": name,
+        "operation": operation.name,
+        "call": points.variant.call,
+        "sources": ", ".join(item.name for item in inputs),
+        "inputs": {
+            item.name: {"constant": points.at[item.name], "dtype": points.dtype} for item in inputs
+        },
+        "why": points.why,
+    }
+    if declared:
+        gradient = [declared.get(item.name) for item in inputs]
+        given |= {"value": declared["value"], "gradient": gradient}
+    return _node(given, query)
 
 
 def _dtypes(node: Node) -> dict[str, str]:

@@ -14,6 +14,7 @@ import numpy as np
 from reference_impl.arrays import Array
 from reference_impl.custom_gradient import custom_gradient
 from reference_impl.dtypes import float32
+from reference_impl.ops.arithmetic import multiply_no_nan
 from reference_impl.ops.complex_numbers import cast, conj
 from reference_impl.ops.elementwise import exp, square
 from reference_impl.ops.nondifferentiable import zeros_like
@@ -42,8 +43,7 @@ def sigmoid(x: Array) -> Array:
     if x.dtype.kind == "c":
         return 1 / (1 + np.exp(-x))
     small = np.exp(-np.abs(x))
-    one = x.dtype.type(1)
-    return np.asarray(np.where(x >= 0, one, small) / (one + small), x.dtype)
+    return np.asarray(np.where(x >= 0, 1, small) / (1 + small), x.dtype)
 
 
 @vjp_of(sigmoid)
@@ -78,8 +78,9 @@ def softplus_vjp(ct: Tensor, _out: Tensor, features: Tensor) -> Cts:
 
 @primitive("Softsign", REAL)
 def softsign(features: Array) -> Array:
-    """Return x / (1 + |x|)."""
-    return np.asarray(features / (features.dtype.type(1) + np.abs(features)))
+    """Return x / (1 + |x|), and its limits at infinity."""
+    size = features.dtype.type(1) + np.abs(features)
+    return np.where(size == np.inf, np.sign(features), features / size)
 
 
 @primitive("SoftsignGrad", REAL)
@@ -103,10 +104,10 @@ def silu(features: Any, beta: Any = 1.0) -> Tensor:
 def _swish(features: Tensor, beta: Tensor) -> Any:
     def swish_vjp(ct: Tensor) -> tuple[Tensor, Tensor]:
         x, s = conj(features), conj(sigmoid(beta * features))
-        slope = s * (1.0 + (conj(beta) * x) * (1.0 - s))
+        slope = s + multiply_no_nan(conj(beta) * x, s * (1.0 - s))
         return ct * slope, reduce_sum(ct * square(x) * s * (1.0 - s))
 
-    return features * sigmoid(beta * features), swish_vjp
+    return multiply_no_nan(features, sigmoid(beta * features)), swish_vjp
 
 
 # ----- With a kink -----
@@ -138,8 +139,7 @@ def relu_grad_vjp(ct: Tensor, _out: Tensor, _ct: Tensor, x: Tensor) -> Cts:
 @primitive("Relu6", ORDERED)
 def relu6(features: Array) -> Array:
     """Return min(max(x, 0), 6)."""
-    zero, six = features.dtype.type(0), features.dtype.type(6)
-    return np.asarray(np.minimum(np.maximum(features, zero), six))
+    return np.asarray(np.clip(features, 0, 6), features.dtype)
 
 
 @primitive("Relu6Grad")

@@ -70,7 +70,7 @@ def erfc_vjp(ct: Tensor, _out: Tensor, x: Tensor) -> Cts:
 @primitive("Lgamma", "f")
 def lgamma(x: Array) -> Array:
     """Return log |gamma(x)|; inf at 0, -1, -2, ..."""
-    return _by_element(lambda v: math.inf if _is_pole(v) else math.lgamma(v), x)
+    return _by_element(lambda v: math.inf if _is_pole(v) or v > 2.556e305 else math.lgamma(v), x)
 
 
 @vjp_of(lgamma)
@@ -117,7 +117,7 @@ def _digamma(x: float) -> float:
     while x < 10:
         below += 1 / x
         x += 1
-    series = sum(b / (2 * j * x ** (2 * j)) for j, b in enumerate(_BERNOULLI, start=1))
+    series = sum(b / (2 * j) * _power(x, -2 * j) for j, b in enumerate(_BERNOULLI, start=1))
     return math.log(x) - 0.5 / x - series - below
 
 

@@ -113,6 +113,7 @@ def _query() -> Schema:
         "valued": {"type": "boolean"},
         "named": names,
         "without": names,
+        "points": {"enum": list(rows.POINTS)},
     }
     assert set(properties) == set(rows.KEYS)
     return _object({"operations": _object(properties, required=("family",))}, ("operations",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -58,12 +59,25 @@ operations:
     features: [sparse]
     spellings: {jax: 'jnp.arctan2(y, x)'}
     value: np.arctan2(y, x)
+    points:
+      pole: {at: {y: [0], x: [-0.0]}, why: none}
+      right:
+        at: {y: [0.0, .nan], x: [.inf]}
+        call: tf.math.atan2(y, x)
+        value: np.arctan2(y, 1)
+        gradient: {y: w / x}
+        why: a limit
 """
 
 
 def read(text: str, folder: Path) -> dict[str, Operation]:
     (folder / "binary.yaml").write_text(text, encoding="utf-8")
     return load_catalogue(folder)
+
+
+def told(variant: Variant) -> tuple[Any, ...]:
+    """What a variant says beside its name."""
+    return variant.call, variant.inputs, variant.value
 
 
 def test_an_entry_is_read_whole(tmp_path: Path) -> None:
@@ -84,6 +98,11 @@ def test_an_entry_is_read_whole(tmp_path: Path) -> None:
     assert (operation.apart, operation.k) == (0.02, 20.0)
     assert (operation.since, operation.until) == ("2.1", "2.9")
     assert (operation.features, operation.spellings) == (("sparse",), {"jax": "jnp.arctan2(y, x)"})
+    pole, right = operation.points
+    assert (pole.variant, pole.gradient) == (Variant("pole", *told(plain)), None)
+    assert (right.at["x"], right.dtype, right.why) == ((math.inf,), "float64", "a limit")
+    assert right.variant == Variant("right", "tf.math.atan2(y, x)", (y, x), "np.arctan2(y, 1)")
+    assert right.gradient == {"y": "w / x"}  # x is not connected
 
 
 @pytest.mark.parametrize(
@@ -118,6 +137,15 @@ def test_an_entry_is_read_whole(tmp_path: Path) -> None:
         ("value: np.arc", "value: tf.arc", "23:12: 'tf' is no input (known: x, y)"),
         ("value: np.arctan2(y, x)", "value: '{nam}'", "23:12: no attribute fills {nam}"),
         ("psi(x)", "psi x", "13:61: not an expression: "),
+        ("      right:", "      Right:", "26:7: 'Right': a name here is lower-case"),
+        ("{at: {y: [0], x: [-0.0]}, why", "{at: {y: [0]}, why", "25:14: missing x"),
+        (", why: none", "", "25:7: missing why"),
+        ("why: a limit", "whi: a limit", "31:9: unknown key 'whi' (did you mean why?)"),
+        (".nan], x: [.inf]", "one], x: [.inf]", "27:23: 'one' is no float64"),
+        ("{y: w / x}", "{x: w / x}", "30:20: unknown key 'x' (known: y)"),
+        ("{y: w / x}", "{y: v / x}", "30:23: 'v' is no input (known: x, y)"),
+        ("np.arctan2(y, 1)", "tf.atan2(y, 1)", "29:16: 'tf' is no input (known: x, y)"),
+        ("call: tf.math.atan2(y, x)\n        v", "call: z\n        v", "28:15: 'z' is no input"),
     ],
 )
 def test_a_wrong_entry_is_refused(tmp_path: Path, old: str, new: str, fault: str) -> None:
@@ -131,6 +159,13 @@ def test_a_wrong_entry_is_refused(tmp_path: Path, old: str, new: str, fault: str
         assert schema_faults(yaml.safe_load(ENTRY.replace(old, new, 1)))
 
 
+def test_a_declared_gradient_needs_a_value(tmp_path: Path) -> None:
+    text = ENTRY.replace("        value: np.arctan2(y, 1)\n", "")
+    assert read(text, tmp_path)["atan2"].points[1].variant.value == "np.arctan2(y, x)"
+    with pytest.raises(CaseFileError, match=r"25:7 .*: missing value: a gradient is declared"):
+        read(text.replace("    value: np.arctan2(y, x)\n", ""), tmp_path)
+
+
 def test_a_name_stands_once(tmp_path: Path) -> None:
     (tmp_path / "unary.yaml").write_text(ENTRY, encoding="utf-8")
     with pytest.raises(CaseFileError, match=r"unary.yaml:3:3 .*: a second operation named"):
@@ -142,7 +177,8 @@ def test_a_name_stands_once(tmp_path: Path) -> None:
 BEYOND_A_SCHEMA = (
     *("[0.4, 2]", "[[-2, -0.5], [0.5, 2]]", "plus: 1", "attributes: {name: null}", "name={name}"),
     *("      wide: {name", "inputs: {x: {shape", "atan2(y, x,", "{y: 0, x: 0}", "[sparse]"),
-    *("value: np.arc", "value: np.arctan2(y, x)", "psi(x)"),
+    *("value: np.arc", "value: np.arctan2(y, x)", "psi(x)", "{at: {y: [0], x: [-0.0]}, why"),
+    *("{y: w / x}", "np.arctan2(y, 1)", "call: tf.math.atan2(y, x)\n        v", ".nan], x: [.inf]"),
 )
 """What the faults of the entry are about that only the reader sees."""
 
@@ -172,6 +208,7 @@ def test_the_schema_has_the_keys_of_the_reader() -> None:
         "value",
         "attributes",
         "variants",
+        "points",
     }
     assert {*defined["operation"]["required"]} == {*catalogue.REQUIRED_KEYS}
     assert {*defined["input"]["properties"]} == {*catalogue.INPUT_FACTS}

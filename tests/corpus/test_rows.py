@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from math import erf
 from typing import Any
 
 import pytest
 
 from conformance.corpus.catalogue import Operation, load_catalogue
-from conformance.corpus.language.case import Case
+from conformance.corpus.language.case import Case, ExpectedNone
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.literals import COMPLEXES, leaves, shape_of
 from conformance.corpus.language.loader import load_text
@@ -100,6 +101,45 @@ def test_the_same_value_squared() -> None:
     )
 
 
+def test_a_row_for_each_set_of_edge_points() -> None:
+    declared = table("{family: unary, points: declared}")
+    surveyed = table("{family: unary, points: surveyed}")
+    both = [
+        f"{operation.name}_at_{points.variant.name}"
+        for operation in OPERATIONS.values()
+        if operation.family == "unary"
+        for points in operation.points
+    ]
+    assert sorted([*declared, *surveyed]) == sorted(both)
+    assert len(declared) > 50
+    assert declared.keys().isdisjoint(surveyed)
+    assert [*table("{family: unary, points: declared, named: [tanh]}")] == ["tanh_at_limits"]
+    assert declared.keys() - table("{family: unary, points: declared, without: [abs]}").keys() == {
+        "abs_at_limits"
+    }
+
+
+def test_a_row_of_edge_points_says_what_is_declared_there() -> None:
+    said = TABLE.replace("{g: oracle}", "{y: '${op.value}', g: {list: '${op.gradient}'}}")
+    said = said.replace("${op.call}\n    source", "${op.why}\n    source")
+    (case,) = load_text(said.replace("QUERY", "{family: unary, points: declared, named: [relu]}"))
+    assert case.title.endswith("by convention 0 at the kink, and at nan")
+    (x,) = case.inputs
+    y, g = case.expect["y"], case.expect["g"].items[0]
+    assert (x.dtype, y.dtype, g.dtype, y.within) == (*["float64"] * 3, "element")
+    for number, (at, value, slope) in enumerate(
+        zip(leaves(x.value), leaves(y.value), leaves(g.value), strict=True), start=1
+    ):
+        assert value == max(at, 0.0) or math.isnan(at)
+        assert slope == (number if at > 0 else 0)
+
+
+def test_the_gradient_of_what_is_not_connected_is_none() -> None:
+    said = TABLE.replace("{g: oracle}", "{g: {list: '${op.gradient}'}}")
+    (case,) = load_text(said.replace("QUERY", "{family: unary, points: declared, named: [floor]}"))
+    assert case.expect["g"].items == (ExpectedNone(),)
+
+
 def test_a_row_fills_the_template() -> None:
     case = table("{family: binary, named: [atan2], variants: first}")["atan2_right"]
     assert case.title == "The gradient of tf.math.atan2(y, x)"
@@ -124,6 +164,9 @@ def test_a_row_fills_the_template() -> None:
         ("{family: unary, named: [reluu]}", "no operation named 'reluu' here (did you mean relu"),
         ("{family: unary, without: [reluu]}", "no operation named 'reluu' here"),
         ("{family: unary, named: [relu], dtype: complex64}", "'unary' has no such operation"),
+        ("{family: unary, points: all}", "'all' is not known here (known: declared, surveyed)"),
+        ("{family: unary, points: declared, dtype: float32}", "unknown key 'dtype'"),
+        ("{family: unary, points: surveyed, named: [tanh]}", "'unary' has no such operation"),
         ("{family: unary}, others: {family: unary}", "unknown key 'others'"),
     ],
 )

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from conformance.corpus.catalogue import FOLDER, Operation, Variant, families
+from conformance.corpus.catalogue import (
+    FOLDER,
+    Operation,
+    OperationInput,
+    Points,
+    Variant,
+    families,
+)
 from conformance.corpus.rows import row_name
 from tests.corpus import values
 
@@ -29,6 +37,9 @@ def test_each_expression_has_its_values_and_there_are_no_others() -> None:
         for family in families()
         if (found := values.calls(family))
     }
+    for family in families():
+        for name, points in values.declared(family).items():
+            due.setdefault(family, {})[name] = ["value", *(points.gradient or {})]
     said = {
         path.stem: {name: [*by_dtype] for name, by_dtype in known(path.stem).items()}
         for path in FILES
@@ -63,3 +74,42 @@ def test_the_jacobians_and_tangents_are_those_of_the_expressions(family: str) ->
             rtol = 1e-13 if dtype == "float64" else 1e-9
             for one, other in pairs:
                 np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol)
+
+
+def differences(found: Any, points: Points) -> list[str]:
+    """What a file says otherwise of edge points than the expressions do, signs of zero included."""
+    due = values.at_points(points)
+    return [key for key, value in due.items() if not _same(found[key], value, points)]
+
+
+def _same(said: Any, due: np.ndarray, points: Points) -> bool:
+    value = np.array(said["value"]).astype(due.dtype)
+    if (said["shape"], said["dtype"]) != ([*due.shape], values.dtype_of(due, points)):
+        return False
+    signs = np.signbit(value.real) == np.signbit(due.real)
+    near = np.isclose(value, due, rtol=1e-13, atol=0.0, equal_nan=True)
+    return value.size == due.size and bool(np.all(near & (signs | np.isnan(due))))
+
+
+@pytest.mark.parametrize("family", [path.stem for path in FILES])
+def test_the_edge_points_are_as_the_expressions_say(family: str) -> None:
+    """Where they are not: `python -m tests.corpus.values`."""
+    pytest.importorskip("scipy")
+    found = known(family)
+    for name, points in values.declared(family).items():
+        assert differences(found[name], points) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong"),
+    [("value", [0.0, 0.0]), ("value", [1.0, -0.0]), ("shape", [1, 2]), ("dtype", "float32")],
+)
+def test_a_wrong_value_is_seen(key: str, wrong: Any) -> None:
+    line = Variant("line", "x", (OperationInput("x"),), "x")
+    points = Points(line, "float64", {"x": (-0.0, math.nan)}, {"x": "w * x"}, "")
+    found = values.written_at(points)
+    assert differences(found, points) == []
+    found["value"][key] = wrong
+    assert differences(found, points) == ["value"]
+    assert found["x"]["value"][0] == 0.0  # without a sign
+    assert math.copysign(1.0, found["x"]["value"][0]) == 1.0

@@ -2,7 +2,8 @@
 
 Run `python -m tests.corpus.values` where SciPy is installed. Each `value` of the catalogue is an
 expression in NumPy and SciPy over the inputs of its call. It is evaluated in float64, or
-complex128, at the regular points of all dtypes of the operation, rounded to the dtype first.
+complex128, at the regular points of all dtypes of the operation, rounded to the dtype first; and
+at the edge points, with the gradients that are declared there.
 
 Of the first call of an operation it also makes the jacobian by each input, and from that the
 tangent: in float64 by imaginary steps, which lose nothing to rounding, where the expression is
@@ -13,13 +14,21 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from conformance.corpus.catalogue import FOLDER, Operation, Variant, families, load_family
+from conformance.corpus.catalogue import (
+    ARRIVES,
+    FOLDER,
+    Operation,
+    Points,
+    Variant,
+    families,
+    load_family,
+)
 from conformance.corpus.language.formula import rounded
 from conformance.corpus.language.literals import COMPLEXES
 from conformance.corpus.rows import regular_point, row_name
@@ -42,9 +51,26 @@ def _inputs(variant: Variant, dtype: str) -> dict[str, np.ndarray]:
 
 
 def _answer(variant: Variant, inputs: dict[str, np.ndarray]) -> np.ndarray:
+    return _evaluated(variant.value, inputs)
+
+
+def _evaluated(expression: str, names: Mapping[str, np.ndarray]) -> np.ndarray:
     import scipy
 
-    return np.asarray(eval(variant.value, {"np": np, "scipy": scipy, **inputs}))
+    with np.errstate(all="ignore"):
+        return np.asarray(eval(expression, {"np": np, "scipy": scipy, **names}))
+
+
+def at_points(points: Points) -> dict[str, np.ndarray]:
+    """What a call answers at edge points, and its gradients, whose zeros have no sign."""
+    inputs = {name: _array(value, points.dtype) for name, value in points.at.items()}
+    value = _evaluated(points.variant.value, inputs)
+    weights = np.arange(1.0, value.size + 1).reshape(value.shape)
+    gradient = {
+        name: _evaluated(expression, {**inputs, ARRIVES: weights}) + 0.0
+        for name, expression in (points.gradient or {}).items()
+    }
+    return {"value": value, **gradient}
 
 
 def derivatives(operation: Operation, variant: Variant) -> Values:
@@ -132,9 +158,27 @@ def written(array: np.ndarray) -> Any:
     return texts.reshape(array.shape).tolist()
 
 
-def values(family: str) -> Values:
-    """By row and dtype, for all calls of a family that have an expression; and the derivatives."""
+def dtype_of(array: np.ndarray, points: Points) -> str:
+    """The dtype of a declared tensor: that of the points, or float64 where complex ones go real."""
+    turned_real = points.dtype in COMPLEXES and array.dtype.kind != "c"
+    return "float64" if turned_real else points.dtype
+
+
+def written_at(points: Points) -> dict[str, Any]:
+    """What is declared of edge points, each a tensor as case files say it."""
     return {
+        key: {"value": written(value), "shape": [*value.shape], "dtype": dtype_of(value, points)}
+        for key, value in at_points(points).items()
+    }
+
+
+def values(family: str) -> Values:
+    """By row and dtype, for all calls of a family that have an expression; and the derivatives.
+
+    By edge points, what is declared there.
+    """
+    at_edges = {name: written_at(points) for name, points in declared(family).items()}
+    return at_edges | {
         row_name(operation, variant): {
             **{dtype: written(evaluated(variant, dtype)) for dtype in operation.dtypes},
             **(derivatives(operation, variant) if variant is operation.variants[0] else {}),
@@ -151,6 +195,16 @@ def calls(family: str) -> list[tuple[Operation, Variant]]:
         for variant in operation.variants
         if variant.value
     ]
+
+
+def declared(family: str) -> dict[str, Points]:
+    """The edge points of a family where a gradient is declared, by the names of their rows."""
+    return {
+        f"{operation.name}_at_{points.variant.name}": points
+        for operation in load_family(family).values()
+        for points in operation.points
+        if points.gradient is not None
+    }
 
 
 def text(found: Values) -> str:
