@@ -11,6 +11,7 @@ import numpy as np
 
 from reference_impl.arrays import Array
 from reference_impl.ops.complex_numbers import conj
+from reference_impl.ops.passing import where
 from reference_impl.rules import FLOATING, primitive, vjp_of
 from reference_impl.tensor import Tensor
 
@@ -249,8 +250,10 @@ def atan2(y: Array, x: Array) -> Array:
 
 @vjp_of(atan2, broadcasts=True)
 def atan2_vjp(ct: Tensor, _out: Tensor, y: Tensor, x: Tensor) -> Cts:
-    """(ct x / (x^2 + y^2), -ct y / (x^2 + y^2)). **Edges**: nan at (0, 0)."""
-    scaled = ct / (square(y) + square(x))
+    """(ct x / (x^2 + y^2), -ct y / (x^2 + y^2)). **Edges**: nan at (0, 0), 0 at infinity."""
+    size = square(y) + square(x)
+    scaled = ct / size
+    y, x = (where(size < np.inf, given, scaled) for given in (y, x))
     return x * scaled, -y * scaled
 
 

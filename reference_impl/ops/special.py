@@ -33,10 +33,6 @@ def _power(base: float, exponent: float) -> float:
     return float(np.power(base, exponent))  # inf where math.pow raises
 
 
-def _exp(x: float) -> float:
-    return float(np.exp(x))
-
-
 # ----- Error function -----
 
 
@@ -126,7 +122,7 @@ def _polygamma(a: float, x: float) -> float:
         return math.nan
     if a == 0:
         return _digamma(x)
-    return -math.cos(math.pi * a) * _exp(math.lgamma(a + 1)) * _zeta(a + 1, x)
+    return -math.cos(math.pi * a) * float(np.exp(math.lgamma(a + 1))) * _zeta(a + 1, x)
 
 
 # ----- Zeta function -----
@@ -228,7 +224,7 @@ def _betainc(a: float, b: float, x: float) -> float:
     if x > (a + 1) / (a + b + 2):  # the fraction converges fast on the other side only
         return 1 - _betainc(b, a, 1 - x)
     log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-    front = _exp(a * math.log(x) + b * math.log1p(-x) - log_beta)
+    front = float(np.exp(a * math.log(x) + b * math.log1p(-x) - log_beta))
     return front / a / _beta_fraction(a, b, x)
 
 

@@ -159,9 +159,10 @@ def written(array: np.ndarray) -> Any:
 
 
 def dtype_of(array: np.ndarray, points: Points) -> str:
-    """The dtype of a declared tensor: that of the points, or float64 where complex ones go real."""
-    turned_real = points.dtype in COMPLEXES and array.dtype.kind != "c"
-    return "float64" if turned_real else points.dtype
+    """The dtype of a declared tensor: that of the points, where it is as complex as they are."""
+    if array.dtype.kind == "c":
+        return "complex128"
+    return "float64" if points.dtype in COMPLEXES else points.dtype
 
 
 def written_at(points: Points) -> dict[str, Any]:
