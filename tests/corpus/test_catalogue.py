@@ -22,6 +22,7 @@ from conformance.answers.answer import NoneValue, Slices, Tensor
 from conformance.answers.wire import answer_of_reply
 from conformance.asking.session import Session
 from conformance.corpus import catalogue
+from conformance.corpus.cases import load_corpus
 from conformance.corpus.catalogue import Operation, OperationInput, Variant, load_catalogue
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.literals import COMPLEXES, FLOATS
@@ -274,6 +275,20 @@ def test_no_edge_lies_inside_a_domain(operation: Operation) -> None:
                     any(low <= value <= high for low, high in inside[name])
                     for name, value in edge.items()
                 ), edge
+
+
+AT_EDGES = ("unary", "binary", "reductions", "matrix_products")
+"""The families whose edge points are declared."""
+
+
+def test_each_operation_has_edge_points() -> None:
+    """Few are surveyed: one in ten of the rows of the tables, at most."""
+    cases = [case.id.split("/")[1] for case in load_corpus() if case.area == "operations"]
+    for family in AT_EDGES:
+        operations = [one for one in OPERATIONS.values() if one.family == family]
+        assert [one.name for one in operations if not one.points] == []
+        surveyed = [one for one in operations for at in one.points if at.gradient is None]
+        assert len(surveyed) * 10 <= cases.count(family)
 
 
 # ----- each call on TensorFlow -----
