@@ -111,12 +111,12 @@ def test_a_weak_case_lets_mutants_survive(gradconf: Program, tmp_path: Path) -> 
 def test_a_sample_conforms_where_each_survivor_has_a_reason(
     gradconf: Program, tmp_path: Path
 ) -> None:
-    words = ("mutants", "-j1", "tensorflow", "Softsign:second_cut")
-    soft = WEAK.replace("tf.exp", "tf.nn.softsign")
+    words = ("mutants", "-j1", "tensorflow", "Sign:second_cut")
+    sign = WEAK.replace("tf.exp", "tf.sign").replace("g: [1.0, 1.0]", "g: [0.0, 0.0]")
     assert [
         (code, lines[-1])
         for sampled in ((), ("--sample", "1"))
-        for code, lines in [asked(gradconf, tmp_path, *words, *sampled, soft=soft)]
+        for code, lines in [asked(gradconf, tmp_path, *words, *sampled, sign=sign)]
     ] == [(1, "falls_short"), (0, "conforms")]
     assert (
         asked(
