@@ -77,12 +77,15 @@ def shown(name: str) -> Iterator[str]:
             yield from _wrapped(f"      {given.name}: ", _told(given))
     for points in found.points:
         yield ""
-        yield f"  at {points.variant.name}, {points.why}"
+        kind = "surveyed" if points.gradient is None else "declared"
+        yield from _wrapped("  ", f"{points.variant.name}, {kind}: {points.why}")
         yield from _wrapped("    ", points.variant.call)
-        for name, value in points.at.items():
-            yield from _wrapped(f"      {name}: ", str(value))
-        for name, expression in (points.gradient or {}).items():
-            yield from _wrapped(f"      gradient of {name}: ", expression)
+        facts = {name: str(value) for name, value in points.at.items()}
+        if points.gradient is not None:
+            facts |= {"value": points.variant.value}
+            facts |= {f"gradient of {name}": text for name, text in points.gradient.items()}
+        for what, fact in facts.items():
+            yield from _wrapped(f"      {what}: ", fact)
 
 
 def _wrapped(start: str, text: str) -> list[str]:

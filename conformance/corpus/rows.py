@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -92,11 +92,7 @@ def _at_points(family: str, query: Node) -> list[Node]:
     not connected, and `why` says why. `sources` are all inputs.
     """
     kind = query.read("points", lambda node: catalogue.one_of(POINTS, node))
-    every = {
-        f"{operation.name}_at_{points.variant.name}": (operation, points)
-        for operation in catalogue.load_family(family).values()
-        for points in operation.points
-    }
+    every = points_of(family)
     chosen = _chooser({*every, *(operation.name for operation, _ in every.values())}, query)
     return [
         _points_row(name, operation, points, query)
@@ -105,24 +101,23 @@ def _at_points(family: str, query: Node) -> list[Node]:
     ]
 
 
+@cache
+def points_of(family: str) -> dict[str, tuple[Operation, Points]]:
+    """The edge points of a family's operations, by the names of their rows."""
+    return {
+        f"{operation.name}_at_{points.variant.name}": (operation, points)
+        for operation in catalogue.load_family(family).values()
+        for points in operation.points
+    }
+
+
 def _points_row(name: str, operation: Operation, points: Points, query: Node) -> Node:
-    inputs = points.variant.inputs
-    declared = {
-        key: {**value, "within": "element"}
-        for key, value in _values(operation.family).get(name, {}).items()
-    }
-    given: dict[str, Any] = {
-        "name": name,
-        "operation": operation.name,
-        "call": points.variant.call,
-        "sources": ", ".join(item.name for item in inputs),
-        "inputs": {
-            item.name: {"constant": points.at[item.name], "dtype": points.dtype} for item in inputs
-        },
-        "why": points.why,
-    }
-    if declared:
-        gradient = [declared.get(item.name) for item in inputs]
+    given = _given(name, operation, points.variant, points.dtype, points.at)
+    given |= {"sources": ", ".join(points.at), "why": points.why}
+    if points.gradient is not None:
+        known = _values(operation.family)[name]
+        declared = {key: {**value, "within": "element"} for key, value in known.items()}
+        gradient = [declared.get(key) for key in points.at]
         given |= {"value": declared["value"], "gradient": gradient}
     return _node(given, query)
 
@@ -162,12 +157,26 @@ def _row(
     name: str, ending: str, operation: Operation, variant: Variant, dtype: str, query: Node
 ) -> Node:
     point = regular_point(variant, dtype)
-    given: dict[str, Any] = {
-        "name": f"{name}{ending}",
+    given = _given(f"{name}{ending}", operation, variant, dtype, point)
+    given["sources"] = ", ".join(item.name for item in variant.inputs if item.connected)
+    known = _values(operation.family).get(name, {})
+    if dtype in known:
+        given |= {"value": known[dtype], "square": _squared(known[dtype])}
+    if dtype in known.get("jacobian", {}):
+        given["jacobian"] = [{"value": j, "dtype": dtype} for j in known["jacobian"][dtype]]
+        given["tangent"] = known["tangent"][dtype]
+    return _node(given, query)
+
+
+def _given(
+    name: str, operation: Operation, variant: Variant, dtype: str, point: Mapping[str, Nested]
+) -> dict[str, Any]:
+    """What every row has."""
+    return {
+        "name": name,
         "operation": operation.name,
         "call": variant.call,
         "dtype": dtype,
-        "sources": ", ".join(item.name for item in variant.inputs if item.connected),
         "inputs": {
             item.name: {
                 "variable" if item.variable else "constant": point[item.name],
@@ -176,13 +185,6 @@ def _row(
             for item in variant.inputs
         },
     }
-    known = _values(operation.family).get(name, {})
-    if dtype in known:
-        given |= {"value": known[dtype], "square": _squared(known[dtype])}
-    if dtype in known.get("jacobian", {}):
-        given["jacobian"] = [{"value": j, "dtype": dtype} for j in known["jacobian"][dtype]]
-        given["tangent"] = known["tangent"][dtype]
-    return _node(given, query)
 
 
 def _squared(value: Any) -> Any:

@@ -51,6 +51,14 @@ def test_one_is_shown_whole(gradconf: Program) -> None:
     assert "    tf.math.atan2(y, x)\n      y: shape [2, 3], -2 to 2\n" in shown
 
 
+def test_edge_points_are_shown_with_what_is_declared_there(gradconf: Program) -> None:
+    shown = gradconf("show", "--operation", "selu").stdout
+    assert "  limits, declared: the limit of the derivative; by convention" in shown
+    assert "      gradient of x: w * 1.05" in shown
+    shown = gradconf("show", "--operation", "sign").stdout
+    assert "  nan, surveyed: no document says" in shown
+
+
 def test_an_unknown_one_is_a_line_with_the_nearest(gradconf: Program) -> None:
     done = gradconf("show", "--operation", "atan")
     assert done.returncode == 0

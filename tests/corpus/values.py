@@ -31,7 +31,7 @@ from conformance.corpus.catalogue import (
 )
 from conformance.corpus.language.formula import rounded
 from conformance.corpus.language.literals import COMPLEXES
-from conformance.corpus.rows import regular_point, row_name
+from conformance.corpus.rows import points_of, regular_point, row_name
 
 Values = dict[str, dict[str, Any]]
 Moved = Callable[[complex], np.ndarray]
@@ -200,12 +200,8 @@ def calls(family: str) -> list[tuple[Operation, Variant]]:
 
 def declared(family: str) -> dict[str, Points]:
     """The edge points of a family where a gradient is declared, by the names of their rows."""
-    return {
-        f"{operation.name}_at_{points.variant.name}": points
-        for operation in load_family(family).values()
-        for points in operation.points
-        if points.gradient is not None
-    }
+    found = points_of(family).items()
+    return {name: points for name, (_, points) in found if points.gradient is not None}
 
 
 def text(found: Values) -> str:
