@@ -47,8 +47,11 @@ def names_of_today(names: Iterable[str], cases: Mapping[str, Movable]) -> Iterat
 
 
 def contradictions(cases: Sequence[Moved]) -> Iterator[tuple[Moved, str]]:
-    """The cases whose former id leads to another case too, and what is wrong with it."""
-    taken = {case.id: case for case in cases}
+    """The cases whose id, or former id, leads to another case too, and what is wrong with it."""
+    taken: dict[str, Moved] = {}
+    for case in cases:
+        if taken.setdefault(case.id, case) is not case:
+            yield case, f"a second case of the id {case.id}: an id names one case"
     for case in cases:
         other = taken.setdefault(case.formerly, case) if case.formerly else case
         if other is not case or case.formerly == case.id:

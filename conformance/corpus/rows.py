@@ -12,16 +12,22 @@ from typing import Any
 
 from conformance.corpus import catalogue
 from conformance.corpus.catalogue import Intervals, Operation, Points, Variant
+from conformance.corpus.language import literals
 from conformance.corpus.language.case import Nested, Scalar
 from conformance.corpus.language.document import Node, shortened
 from conformance.corpus.language.literals import COMPLEXES, parse_dtype, shape_of, shaped
 from conformance.text import suggest
 
-KEYS = ("family", "dtype", "variants", "second", "valued", "named", "without", "points")
+KEYS = ("family", "dtype", "variants", "second", "jacobian", "named", "without")
 VARIANTS = ("all", "first")
 POINTS = ("declared", "surveyed")
-OF_POINTS = ("family", "named", "without", "points")
+OF_POINTS = ("family", "points", "named", "without")
 """The keys of a query that asks for edge points."""
+ORACLE, DERIVATIVE = "oracle", "derivative"
+EXPECTED = ("result", "squared", "gradient", "tangent", "jacobian")
+"""What a row says of the expectations of a case."""
+WIDTHS = ("bfloat16", "float16", "float32", "float64", "complex64", "complex128")
+"""The dtypes, from the narrowest to the widest."""
 GOLDEN = (5**0.5 - 1) / 2
 """Its multiples, modulo 1, are spread evenly, and in no order."""
 OFF_CENTRE, IMAGINARY = 0.4, 0.06
@@ -35,47 +41,70 @@ def rows(query: Node) -> list[Node]:
     """The calls that a query names, each a mapping for the holes of a template.
 
     `name` is the operation's, with the variant's where there are several; `call` is the call;
-    `inputs` are its inputs at a regular point of their domains, in the query's dtype, float64 if it
-    names none; `sources` are the names of those that the gradient reaches; `value` is what the call
-    answers there, where the catalogue says it, `jacobian` that by each source, and `tangent` the
-    jacobian times half of the sources and two; the last two of the first variant. A list of dtypes
-    makes a row of each, whose name ends with the dtype. `variants: first` takes one call of each
-    operation, `second: exists` those with that second derivative; `named` takes only what it names,
-    operations or rows, and `without` leaves that out; `valued: true` takes those whose value the
-    catalogue says. Calls whose gradient reaches no input are none of the rows. `points` asks for
-    edge points instead: see `_at_points`.
+    `inputs` are its inputs at a regular point of their domains, in the query's dtype, the widest
+    real one if it names none; `sources` are the names of those that the gradient reaches. The
+    others are what is expected: `result` is what the call answers, `squared` the square of that,
+    and `gradient` what stands for the gradient of the square; with `jacobian: true` also the
+    `jacobian`, and the `tangent` of half of the sources and two.
+
+    A list of dtypes makes a row of each, whose name ends with the dtype. `variants: first` takes
+    one call of each operation, `second: exists` those with that second derivative; `named` takes
+    only what it names, operations or rows, and `without` leaves that out. No row is of a call whose
+    gradient reaches no input, or is by design not the derivative. `points` asks for edge points
+    instead: see `_at_points`.
     """
     at_points = isinstance(query.value, dict) and "points" in query.value
     query.keys(OF_POINTS if at_points else KEYS, required=("family",))
-    families = catalogue.families()
-    family = query.read("family", lambda node: catalogue.one_of(families, node)) or ""
-    if family not in families:
-        return []
-    found = _at_points(family, query) if at_points else _at_regular_points(family, query)
-    if not found:
-        query.fault(f"the family '{family}' has no such operation")
+    known = catalogue.families()
+    asked = query.read("family", lambda node: _families(known, node)) or []
+    families = [family for family in asked if family in known]
+    found = _at_points(families, query) if at_points else _at_regular_points(families, query)
+    if families and not found:
+        query.fault(f"no such operation in {', '.join(families)}")
     return found
 
 
-def _at_regular_points(family: str, query: Node) -> list[Node]:
-    dtypes = query.read("dtype", _dtypes) or {"": "float64"}
+def _families(known: Sequence[str], node: Node) -> list[str]:
+    items = node.items() if isinstance(node.value, list) else [node]
+    return [catalogue.one_of(known, item) for item in items]
+
+
+def _at_regular_points(families: Sequence[str], query: Node) -> list[Node]:
+    dtypes = query.read("dtype", _dtypes) or {"": ""}
     first = query.read("variants", lambda node: catalogue.one_of(VARIANTS, node)) == "first"
     second = query.read("second", lambda node: catalogue.one_of(catalogue.SECOND, node))
-    valued = query.read("valued", Node.flag)
-    every = _calls(family)
-    known = {f"{name}{ending}" for name in every for ending in ("", *dtypes)}
-    known |= {operation.name for operation, _ in every.values()}
+    jacobian = query.read("jacobian", Node.flag)
+    calls = {name: call for family in families for name, call in _calls(family).items()}
+    every = {
+        f"{name}{ending}": (name, operation, variant, dtype)
+        for name, (operation, variant) in calls.items()
+        for ending, asked in dtypes.items()
+        if (dtype := _dtype(asked, name, operation, variant, jacobian=bool(jacobian)))
+    }
+    known = {*every, *calls, *(operation.name for operation, _ in calls.values())}
     chosen = _chooser(known, query)
     return [
-        _row(name, ending, operation, variant, dtype, query)
-        for name, (operation, variant) in every.items()
-        if second in (None, operation.second) and valued in (None, bool(variant.value))
+        _row(row, name, operation, variant, dtype, query, jacobian=bool(jacobian))
+        for row, (name, operation, variant, dtype) in every.items()
+        if second in (None, operation.second)
         if not first or variant is operation.variants[0]
-        if any(item.connected for item in variant.inputs)
-        for ending, dtype in dtypes.items()
-        if dtype in operation.dtypes
-        if chosen({name, operation.name, f"{name}{ending}"})
+        if not operation.surrogate and any(item.connected for item in variant.inputs)
+        if chosen({row, name, operation.name})
     ]
+
+
+def _dtype(asked: str, name: str, operation: Operation, variant: Variant, *, jacobian: bool) -> str:
+    """The dtype of a row: as asked for, or the widest real one; nothing where it has none.
+
+    Of some values the derivatives are known in a narrower dtype alone.
+    """
+    dtypes = [dtype for dtype in operation.dtypes if dtype not in COMPLEXES]
+    if asked:
+        dtypes = [asked] if asked in operation.dtypes else []
+    if jacobian and variant.value:
+        known = _values(operation.family).get(name, {}).get("jacobian", {})
+        dtypes = [dtype for dtype in dtypes if dtype in known]
+    return max(dtypes, key=WIDTHS.index, default="")
 
 
 def _chooser(known: Collection[str], query: Node) -> Callable[[Collection[str]], bool]:
@@ -85,14 +114,15 @@ def _chooser(known: Collection[str], query: Node) -> Callable[[Collection[str]],
     return lambda names: not named.isdisjoint(names) and left_out.isdisjoint(names)
 
 
-def _at_points(family: str, query: Node) -> list[Node]:
-    """The edge points of a family's operations, each a mapping for the holes of a template.
+def _at_points(families: Sequence[str], query: Node) -> list[Node]:
+    """The edge points of families' operations, each a mapping for the holes of a template.
 
-    `name` is `OPERATION_at_POINTS`, `gradient` a list of what is declared, None where an input is
-    not connected, and `why` says why. `sources` are all inputs.
+    `name` is `OPERATION_at_POINTS`, `result` what is declared of the value and `gradient` a list of
+    what is of the gradients, None where an input is not connected, and `why` says why. `sources`
+    are all inputs.
     """
     kind = query.read("points", lambda node: catalogue.one_of(POINTS, node))
-    every = points_of(family)
+    every = {name: found for family in families for name, found in points_of(family).items()}
     chosen = _chooser({*every, *(operation.name for operation, _ in every.values())}, query)
     return [
         _points_row(name, operation, points, query)
@@ -118,7 +148,7 @@ def _points_row(name: str, operation: Operation, points: Points, query: Node) ->
         known = _values(operation.family)[name]
         declared = {key: {**value, "within": "element"} for key, value in known.items()}
         gradient = [declared.get(key) for key in points.at]
-        given |= {"value": declared["value"], "gradient": gradient}
+        given |= {"result": declared["value"], "gradient": gradient}
     return _node(given, query)
 
 
@@ -154,17 +184,25 @@ def _named(known: Collection[str], node: Node) -> frozenset[str]:
 
 
 def _row(
-    name: str, ending: str, operation: Operation, variant: Variant, dtype: str, query: Node
+    row: str,
+    name: str,
+    operation: Operation,
+    variant: Variant,
+    dtype: str,
+    query: Node,
+    *,
+    jacobian: bool,
 ) -> Node:
-    point = regular_point(variant, dtype)
-    given = _given(f"{name}{ending}", operation, variant, dtype, point)
+    given = _given(row, operation, variant, dtype, regular_point(variant, dtype))
     given["sources"] = ", ".join(item.name for item in variant.inputs if item.connected)
-    known = _values(operation.family).get(name, {})
-    if dtype in known:
-        given |= {"value": known[dtype], "square": _squared(known[dtype])}
-    if dtype in known.get("jacobian", {}):
-        given["jacobian"] = [{"value": j, "dtype": dtype} for j in known["jacobian"][dtype]]
-        given["tangent"] = known["tangent"][dtype]
+    given |= dict.fromkeys(EXPECTED, ORACLE)
+    if variant.value:
+        known = _values(operation.family)[name]
+        given |= _expected(known[dtype], dtype)
+        if jacobian:
+            by_source = [_tensor(part, dtype) for part in known["jacobian"][dtype]]
+            tangent = {**_tensor(known["tangent"][dtype], dtype), "dense": True}
+            given |= {"jacobian": {"list": by_source}, "tangent": tangent}
     return _node(given, query)
 
 
@@ -175,6 +213,7 @@ def _given(
     return {
         "name": name,
         "operation": operation.name,
+        "family": operation.family,
         "call": variant.call,
         "dtype": dtype,
         "inputs": {
@@ -185,6 +224,18 @@ def _given(
             for item in variant.inputs
         },
     }
+
+
+def _expected(value: Any, dtype: str) -> dict[str, Any]:
+    """What is expected of a call that answers this value."""
+    result = _tensor(value, dtype)
+    if dtype in literals.NARROW:
+        result["within"] = "element"
+    return {"result": result, "squared": _tensor(_squared(value), dtype), "gradient": DERIVATIVE}
+
+
+def _tensor(value: Any, dtype: str) -> dict[str, Any]:
+    return {"value": value, "dtype": dtype}
 
 
 def _squared(value: Any) -> Any:

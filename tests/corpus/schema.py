@@ -104,18 +104,18 @@ def _case() -> Schema:
 
 def _query() -> Schema:
     names = {"type": "array", "items": {"type": "string"}, "minItems": 1}
-    dtype = {"enum": [*FLOATS, *COMPLEXES]}
+    dtype, family = {"enum": [*FLOATS, *COMPLEXES]}, {"enum": catalogue.families()}
     properties: Schema = {
-        "family": {"enum": catalogue.families()},
+        "family": {"anyOf": [family, {"type": "array", "items": family, "minItems": 1}]},
         "dtype": {"anyOf": [dtype, {"type": "array", "items": dtype, "minItems": 1}]},
         "variants": {"enum": list(rows.VARIANTS)},
         "second": {"enum": list(catalogue.SECOND)},
-        "valued": {"type": "boolean"},
+        "jacobian": {"type": "boolean"},
         "named": names,
         "without": names,
         "points": {"enum": list(rows.POINTS)},
     }
-    assert set(properties) == set(rows.KEYS)
+    assert set(properties) == {*rows.KEYS, *rows.OF_POINTS}
     return _object({"operations": _object(properties, required=("family",))}, ("operations",))
 
 

@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 
 from conformance.corpus.catalogue import Operation, load_catalogue
-from conformance.corpus.language.case import Case, ExpectedNone
+from conformance.corpus.language.case import (
+    Case,
+    ExpectedDerivative,
+    ExpectedNone,
+    ExpectedOracle,
+)
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.literals import COMPLEXES, leaves, shape_of
 from conformance.corpus.language.loader import load_text
@@ -44,7 +49,7 @@ def test_each_call_of_a_family_is_a_row() -> None:
     calls = [
         operation.name if len(operation.variants) == 1 else f"{operation.name}_{variant.name}"
         for operation in OPERATIONS.values()
-        if operation.family == "reductions" and "float64" in operation.dtypes
+        if operation.family == "reductions" and {"float64", "float32"} & {*operation.dtypes}
         for variant in operation.variants
     ]
     assert list(table("{family: reductions}")) == calls
@@ -78,22 +83,41 @@ def test_a_row_for_each_dtype() -> None:
 
 
 def test_a_row_has_the_value_that_the_catalogue_says() -> None:
-    known = table("{family: unary, valued: true}")
-    assert "erfinv" in known
-    assert known.keys().isdisjoint(table("{family: unary, valued: false}"))
-    valued = TABLE.replace(
-        "{g: oracle}", "{y: {value: '${op.value}', dtype: '${op.dtype}'}, g: derivative}"
-    )
+    valued = TABLE.replace("{g: oracle}", "{y: '${op.result}', g: '${op.gradient}'}")
     (case,) = load_text(valued.replace("QUERY", "{family: unary, named: [erfinv]}"))
     (given,) = case.inputs
     for x, y in zip(leaves(given.value), leaves(case.expect["y"].value), strict=True):
         assert erf(y) == pytest.approx(x, rel=1e-15)
-    with pytest.raises(CaseFileError, match="the axis 'op' has no 'value'"):
-        load_text(valued.replace("QUERY", "{family: unary, named: [sin]}"))
+    assert (case.expect["y"].dtype, case.expect["g"]) == ("float64", ExpectedDerivative())
+    half = valued.replace("QUERY", "{family: unary, named: [reciprocal_v1], dtype: float16}")
+    assert load_text(half)[0].expect["y"].within == "element"
+    (case,) = load_text(valued.replace("QUERY", "{family: unary, named: [sin]}"))
+    assert {*case.expect.values()} == {ExpectedOracle()}
+
+
+def test_a_row_has_the_jacobian_in_the_widest_dtype_that_has_one() -> None:
+    said = TABLE.replace("{g: oracle}", "{y: '${op.tangent}', g: '${op.jacobian}'}")
+    query = "{family: unary, jacobian: true, named: [reciprocal_v1, erfinv]}"
+    inverse, reciprocal = sorted(load_text(said.replace("QUERY", query)), key=lambda one: one.id)
+    x = leaves(reciprocal.inputs[0].value)
+    ((tangent, jacobian),) = zip(
+        leaves(reciprocal.expect["y"].value)[:1],
+        leaves(reciprocal.expect["g"].items[0].value)[:1],
+        strict=True,
+    )
+    assert jacobian == pytest.approx(-1 / x[0] ** 2)
+    assert tangent == pytest.approx((0.5 * x[0] + 2.0) * jacobian)
+    assert (reciprocal.inputs[0].dtype, inverse.inputs[0].dtype) == ("float64", "float32")
+
+
+def test_rows_of_several_families_are_of_their_topics() -> None:
+    text = TABLE.replace("QUERY", "{family: [unary, binary], named: [tan, pow], variants: first}")
+    found = [(case.id, case.operation) for case in load_text(text, "operations/tables")]
+    assert found == [("operations/unary/tan", "tan"), ("operations/binary/pow_same", "pow")]
 
 
 def test_the_same_value_squared() -> None:
-    squared = TABLE.replace("{g: oracle}", "{y: {value: '${op.square}'}, g: oracle}")
+    squared = TABLE.replace("{g: oracle}", "{y: '${op.squared}', g: oracle}")
     text = squared.replace("QUERY", "{family: reductions, named: [sort_ascending]}")
     (case,) = load_text(text)
     assert leaves(case.expect["y"].value)[0] == pytest.approx(
@@ -120,7 +144,7 @@ def test_a_row_for_each_set_of_edge_points() -> None:
 
 
 def test_a_row_of_edge_points_says_what_is_declared_there() -> None:
-    said = TABLE.replace("{g: oracle}", "{y: '${op.value}', g: {list: '${op.gradient}'}}")
+    said = TABLE.replace("{g: oracle}", "{y: '${op.result}', g: {list: '${op.gradient}'}}")
     said = said.replace("${op.call}\n    source", "${op.why}\n    source")
     (case,) = load_text(said.replace("QUERY", "{family: unary, points: declared, named: [relu]}"))
     assert case.title.endswith("by convention 0 at the kink, and at nan")
@@ -158,15 +182,16 @@ def test_a_row_fills_the_template() -> None:
         ("{family: unaries}", "'unaries' is not known here (did you mean unary or"),
         ("{family: unary, dtype: float33}", "no dtype named 'float33' (did you mean float32"),
         ("{family: unary, variants: last}", "'last' is not known here"),
-        ("{family: unary, valued: yes please}", "expected true or false"),
+        ("{family: [unary, binarie]}", "'binarie' is not known here (did you mean binary"),
+        ("{family: unary, jacobian: yes please}", "expected true or false"),
         ("{family: unary, dtype: [float32, float]}", "no dtype named 'float'"),
         ("{family: unary, second: no}", "'no' is not known here (known: exists"),
         ("{family: unary, named: [reluu]}", "no operation named 'reluu' here (did you mean relu"),
         ("{family: unary, without: [reluu]}", "no operation named 'reluu' here"),
-        ("{family: unary, named: [relu], dtype: complex64}", "'unary' has no such operation"),
+        ("{family: unary, named: [relu], dtype: complex64}", "no such operation in unary"),
         ("{family: unary, points: all}", "'all' is not known here (known: declared, surveyed)"),
         ("{family: unary, points: declared, dtype: float32}", "unknown key 'dtype'"),
-        ("{family: unary, points: surveyed, named: [tanh]}", "'unary' has no such operation"),
+        ("{family: unary, points: surveyed, named: [tanh]}", "no such operation in unary"),
         ("{family: unary}, others: {family: unary}", "unknown key 'others'"),
     ],
 )

@@ -124,15 +124,18 @@ def _cases(root: Node, topic: str) -> list[Case]:
 
 
 def _expanded(entries: Node, topic: str) -> dict[str, Case]:
+    """The cases of a file; a row of a table is of the topic of its operation's family."""
     cases: dict[str, Case] = {}
     for written, entry in entries.mapping().items():
-        for name, filled, operation in expand(written, entry):
-            if name in cases:
+        for name, filled, row in expand(written, entry):
+            area, _, own = topic.partition("/")
+            id = f"{area}/{row.get('family', own)}/{name}"
+            if id in cases:
                 filled.fault_of_name(f"a second case named '{shortened(name)}'")
             if not NAME.fullmatch(name):
                 rule = "a case's name is lower-case letters, digits and _"
                 entry.fault_of_name(f"'{shortened(name)}': {rule}")
-            cases[name] = _case(f"{topic}/{name}", filled, operation)
+            cases[id] = _case(id, filled, row.get("operation", ""))
     return cases
 
 

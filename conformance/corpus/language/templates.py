@@ -18,13 +18,13 @@ PROGRAMS = ("setup", "run")
 _HOLE = re.compile(r"\$\{([^{}\n]*)\}")
 
 
-def expand(name: str, node: Node) -> Iterator[tuple[str, Node, str]]:
-    """One entry as it is, or one for each combination of its axes: its name, itself, its operation.
+def expand(name: str, node: Node) -> Iterator[tuple[str, Node, Mapping[str, str]]]:
+    """One entry as it is, or one for each combination of its axes: its name, itself, what it is of.
 
-    A combination has an operation where one of its axes asks the catalogue.
+    A combination is of an operation and a family where one of its axes asks the catalogue.
     """
     if not isinstance(node.value, dict) or "each" not in node.value:
-        yield name, node, ""
+        yield name, node, {}
         return
     given = node.value["each"]
     axes = {axis: _values(values) for axis, values in given.mapping().items()}
@@ -44,9 +44,9 @@ def expand(name: str, node: Node) -> Iterator[tuple[str, Node, str]]:
             node.fault_of_name(f"{message} the name")
             return
         names.add(full_name)
-        operations = [filler.chosen[axis].mapping()["operation"].line() for axis in asking]
-        filled = replace(node, value=filler.mapping(entry, node))
-        yield full_name, filled, next(iter(operations), "")
+        rows_of = [filler.chosen[axis].mapping() for axis in asking]
+        row = {key: row[key].line() for row in rows_of for key in ("operation", "family")}
+        yield full_name, replace(node, value=filler.mapping(entry, node)), row
         unused -= filler.used
     for axis in sorted(unused):
         values = given.mapping()[axis]
