@@ -85,6 +85,20 @@ g = a.jvp(y)"""
     assert any("contradicts jvp" in fault for fault in faults)
 
 
+def test_a_wrong_imaginary_part_of_a_tangent_is_refused(tmp_path: Path) -> None:
+    target = wrong_oracle(tmp_path, *SQUARE_RULE, "return (2 * ct * x,)")
+    case = entry(
+        """
+with tf.autodiff.ForwardAccumulator(x, tf.constant(1.0 + 2.0j, tf.complex128)) as a:
+    y = tf.square(x)
+g = a.jvp(y)""",
+        inputs="{x: {constant: 3+4j, dtype: complex128}}",
+    )
+    assert checked(cases_of(right=case)).faults == []
+    (fault,) = checked(cases_of(wrong=case), target).faults
+    assert "contradicts jvp" in fault
+
+
 def test_a_wrong_declared_value_is_refused_where_the_oracle_rounds_alike() -> None:
     """The bound is the case's own: 2e-6 of the largest; an error of 1e-4 is beyond it."""
     case = SQUARES.replace("{g: oracle}", "{g: [6.0, 0.0, 10.001]}")

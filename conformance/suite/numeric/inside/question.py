@@ -17,7 +17,7 @@ from reference_impl.tensor import Variable, convert_to_tensor
 Line = Callable[[float], Values]
 """Everything that moves, by its key, when one source has gone this far along a direction."""
 Measure = Callable[[Values], Array]
-"""What is differentiated, as a real vector."""
+"""What is differentiated, as a vector."""
 
 STEP = 1e-3
 SHRINKING = (1.0, 0.125, 1e-2, 1e-3)
@@ -243,11 +243,15 @@ class BatchJacobian(Jacobian):
 class Forward(Question):
     """`jvp`: the derivative of one target along the tangents of all primals at once."""
 
+    def measure(self, values: Values) -> Array:
+        """Each element of the target, a complex one with both parts."""
+        return np.concatenate([moved.reshape(-1) for moved in self.moved(values)])
+
     def check(self, tangents: Ways, answer: Any) -> Found:
         """Compare the target's tangent. Errors: NotFollowed."""
         base = self.targets[0].array
-        if any(array.dtype.kind != "f" for array in (base, *(way for _, way in tangents))):
-            raise NotFollowed("a tangent that is not real")
+        if any(array.dtype.kind not in "fc" for array in (base, *(way for _, way in tangents))):
+            raise NotFollowed("a tangent of integers")
         length = max((_largest(way) for _, way in tangents), default=0.0) or 1.0
         ways = [(place, way / length) for place, way in tangents]
         size = max((_largest(place.array) for place, _ in tangents), default=0.0)
