@@ -23,11 +23,13 @@ VARIANTS = ("all", "first")
 POINTS = ("declared", "surveyed")
 OF_POINTS = ("family", "points", "named", "without")
 """The keys of a query that asks for edge points."""
+WIDTHS = ("bfloat16", "float16", "float32", "float64", "complex64", "complex128")
+"""The dtypes, from the narrowest to the widest."""
+REAL_OF = {dtype: dtype for dtype in WIDTHS} | {"complex64": "float32", "complex128": "float64"}
+COMPLEX_OF = {dtype: dtype for dtype in WIDTHS} | {"float32": "complex64", "float64": "complex128"}
 ORACLE, DERIVATIVE = "oracle", "derivative"
 EXPECTED = ("result", "squared", "gradient", "tangent", "jacobian")
 """What a row says of the expectations of a case."""
-WIDTHS = ("bfloat16", "float16", "float32", "float64", "complex64", "complex128")
-"""The dtypes, from the narrowest to the widest."""
 GOLDEN = (5**0.5 - 1) / 2
 """Its multiples, modulo 1, are spread evenly, and in no order."""
 OFF_CENTRE, IMAGINARY = 0.4, 0.06
@@ -235,14 +237,21 @@ def _expected(value: Any, dtype: str) -> dict[str, Any]:
 
 
 def _tensor(value: Any, dtype: str) -> dict[str, Any]:
-    return {"value": value, "dtype": dtype}
+    """A tensor of these numbers, complex or real as they are, as precise as the dtype."""
+    leaf = value
+    while isinstance(leaf, list):
+        leaf = leaf[0] if leaf else 0.0
+    return {"value": value, "dtype": (COMPLEX_OF if isinstance(leaf, str) else REAL_OF)[dtype]}
 
 
 def _squared(value: Any) -> Any:
-    """The square of each real element; a complex one stands as it is."""
+    """The square of each element."""
     if isinstance(value, list):
         return [_squared(item) for item in value]
-    return value * value if isinstance(value, float) else value
+    if isinstance(value, str):
+        square = complex(value) ** 2
+        return f"{square.real!r}{square.imag:+}j"
+    return value * value
 
 
 @cache
