@@ -12,7 +12,6 @@ from typing import Any
 
 from conformance.corpus import catalogue
 from conformance.corpus.catalogue import Intervals, Operation, Points, Variant
-from conformance.corpus.language import literals
 from conformance.corpus.language.case import Nested, Scalar
 from conformance.corpus.language.document import Node, shortened
 from conformance.corpus.language.literals import COMPLEXES, parse_dtype, shape_of, shaped
@@ -28,6 +27,8 @@ WIDTHS = ("bfloat16", "float16", "float32", "float64", "complex64", "complex128"
 REAL_OF = {dtype: dtype for dtype in WIDTHS} | {"complex64": "float32", "complex128": "float64"}
 COMPLEX_OF = {dtype: dtype for dtype in WIDTHS} | {"float32": "complex64", "float64": "complex128"}
 ORACLE, DERIVATIVE = "oracle", "derivative"
+ELEMENT_BY_ELEMENT = ("bfloat16", "float16", "float32")
+"""Where the bound of the largest element would let a small one be off by too much."""
 EXPECTED = ("result", "squared", "gradient", "tangent", "jacobian")
 """What a row says of the expectations of a case."""
 GOLDEN = (5**0.5 - 1) / 2
@@ -231,7 +232,7 @@ def _given(
 def _expected(value: Any, dtype: str) -> dict[str, Any]:
     """What is expected of a call that answers this value."""
     result = _tensor(value, dtype)
-    if dtype in literals.NARROW:
+    if dtype in ELEMENT_BY_ELEMENT:
         result["within"] = "element"
     return {"result": result, "squared": _tensor(_squared(value), dtype), "gradient": DERIVATIVE}
 

@@ -132,7 +132,7 @@ def _moved(
 
 
 def _by_an_imaginary_step(answer: Moved) -> np.ndarray:
-    return answer(IMAGINARY * 1j).imag / IMAGINARY
+    return answer(IMAGINARY * 1j).imag / IMAGINARY + 0.0  # a zero has no sign
 
 
 def _by_quotients(answer: Moved) -> np.ndarray:
