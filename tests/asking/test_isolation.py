@@ -99,10 +99,11 @@ def test_every_cell_gives_the_same_observations_alone(corpus: list[Case]) -> Non
 def test_tensorflow_gives_the_same_observations_in_any_order_and_alone(
     corpus: list[Case],
 ) -> None:
-    due = answers(corpus, TENSORFLOW)
-    check_same(answers(shuffled(corpus, 1), TENSORFLOW), due)
-    quarter = alone(corpus[::4])  # of all it takes more than ten minutes
-    check_same(answers(quarter, TENSORFLOW, workers=2), due)
+    """A quarter in another order, and some 300 cells alone: rows of a table are much alike."""
+    quarter = corpus[::4]
+    due = answers(quarter, TENSORFLOW)
+    check_same(answers(shuffled(quarter, 1), TENSORFLOW), due)
+    check_same(answers(alone(quarter[::9]), TENSORFLOW, workers=2), due)
 
 
 def test_a_case_that_leaks_is_found() -> None:

@@ -125,8 +125,8 @@ def assert_same(case: Case, mode: str, answer: Answer, found: Found) -> int:
 @pytest.mark.parametrize(
     ("mode", "step"),
     [
-        *(("eager", 7), ("graph", 15)),
-        *(pytest.param(*all, marks=pytest.mark.slow) for all in (("eager", 1), ("graph", 5))),
+        *(("eager", 11), ("graph", 25)),
+        *(pytest.param(*all, marks=pytest.mark.slow) for all in (("eager", 2), ("graph", 8))),
     ],
 )
 def test_scripts_find_what_the_run_found_and_reach_nothing_outside(
