@@ -250,7 +250,7 @@ def _squared(value: Any) -> Any:
     if isinstance(value, list):
         return [_squared(item) for item in value]
     if isinstance(value, str):
-        square = complex(value) ** 2
+        square = complex(value) ** 2 + 0.0  # whose zeros have no sign
         return f"{square.real!r}{square.imag:+}j"
     return value * value
 

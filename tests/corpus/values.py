@@ -151,10 +151,11 @@ def _array(value: Any, dtype: str) -> np.ndarray:
 
 
 def written(array: np.ndarray) -> Any:
-    """An array as case files write it: complex numbers are texts."""
+    """An array as case files write it: complex numbers are texts, whose zeros have no sign."""
     if array.dtype.kind != "c":
         return array.tolist()
-    texts = np.array([f"{number.real!r}{number.imag:+}j" for number in array.ravel().tolist()])
+    numbers = (array.ravel() + 0.0).tolist()
+    texts = np.array([f"{number.real!r}{number.imag:+}j" for number in numbers])
     return texts.reshape(array.shape).tolist()
 
 
