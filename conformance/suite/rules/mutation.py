@@ -67,14 +67,18 @@ class RuleMutant:
 
 @dataclass
 class RuleTally(Tally):
-    """What the cases that call a rule say of a mutant; `differs` if its answer ever did."""
+    """What the cases that call a rule say of a mutant.
 
+    `seen` says that an answer had values with the mistake and without, `differs` that they did.
+    """
+
+    seen: bool = False
     differs: bool = False
 
     @property
     def equivalent(self) -> bool:
         """Whether the mistake changes no bit of what the rule answers: then it is none."""
-        return not (self.kills or self.differs or self.fault)
+        return self.seen and not (self.kills or self.differs or self.fault)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +200,9 @@ class RuleMutationRun:
         for case in self._calling(mutant):
             mode, oracle = case.simplest_mode, self._called.oracle.get(case.id)
             answer = worker.ask(BrokenJob(case, mode, mutant)).answer
-            tally.differs |= any(facts.get("differs") for facts in facts_of(answer))
+            told = [facts["differs"] for facts in facts_of(answer) if "differs" in facts]
+            tally.seen |= bool(told)
+            tally.differs |= any(told)
             program, derived = lower(case, mode), self._called.derived.get(case.id)
             evidence = Evidence(case, mode, without_facts(answer), oracle, program, derived)
             tally.count(case.id, judge(evidence))

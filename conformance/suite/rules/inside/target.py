@@ -77,32 +77,31 @@ def _wrapped(name: str, rule: Rule) -> Rule:
         if broken != name:
             return rule(operation, *grads)
         wrong = MISTAKES[mistake](rule, operation, grads)
-        if _differs(mistake, wrong, rule, operation, grads):
-            _tell(differs=True)
+        differs = _differs(mistake, wrong, rule, operation, grads)
+        if differs is not None:
+            _tell(differs=differs)
         return wrong
 
     return called
 
 
-def _differs(mistake: str, wrong: Any, rule: Rule, operation: Any, grads: Grads) -> bool:
-    """Whether a mistake shows in the bits of an answer.
+def _differs(mistake: str, wrong: Any, rule: Rule, operation: Any, grads: Grads) -> bool | None:
+    """Whether a mistake shows in the bits of an answer; nobody knows in a graph, without values.
 
-    The cut shows in what the answer depends on; so does, in a graph, a conjugate of what went in.
+    The cut shows in what the answer depends on.
     """
-    values = [*(operation.inputs or ()), *(operation.outputs or ())]
     if mistake == "second_cut":
+        values = [*(operation.inputs or ()), *(operation.outputs or ())]
         return _depends(rule, operation, grads, [*grads, *values])
+    if not tf.executing_eagerly():
+        return None
     right = rule(operation, *grads)
-    if mistake == "not_conjugated" and not tf.executing_eagerly():
-        arrived = {id(value) for value in leaves(grads)}
-        went_in = [value for value in values if id(value) not in arrived]
-        return _depends(rule, operation, grads, went_in)
     pairs = zip(leaves(wrong), leaves(right), strict=True)
     return any(_bits(one) != _bits(other) for one, other in pairs)
 
 
 def _bits(value: Any) -> Any:
-    """What tells two gradients apart; in a graph, which has no values, each is its own."""
+    """What tells two gradients apart; what has no values is its own."""
     if isinstance(value, tf.IndexedSlices):
         return _bits(value.values), _bits(value.indices)
     if not hasattr(value, "numpy") or value.dtype in (tf.variant, tf.resource):
