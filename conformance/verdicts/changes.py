@@ -217,7 +217,8 @@ def changes_between_versions(
     names = dict.fromkeys(map(name_of, findings.asked))
     for name in names:
         labels = [label for label in findings.asked if name_of(label) == name]
-        for old, new in pairwise(_side_of(findings, label) for label in labels):
+        sides = [_side_of(findings, label) for label in labels] if len(labels) > 1 else []
+        for old, new in pairwise(sides):
             found = changes_between(old, new, departures)
             both = [change for change in found.changes if change.kind not in ("removed", "added")]
             if found.compared:
