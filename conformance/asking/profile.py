@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 
 from conformance.asking.events import Cell
 from conformance.corpus.language.case import DERIVATIVE, Case
@@ -32,3 +33,16 @@ def asked_by(
         return everywhere or cell.mode in ("eager", DERIVATIVE)
 
     return asked
+
+
+def left_out(cells: Collection[Cell]) -> set[Cell]:
+    """What a whole run did not ask for though it asked for it eagerly: its profile left that out.
+
+    `cells` are all that it asked for.
+    """
+    modes: dict[str, set[str]] = {}
+    for cell in cells:
+        modes.setdefault(cell.target, set()).add(cell.mode)
+    eager = (cell for cell in cells if cell.mode == "eager")
+    every = {replace(cell, mode=mode) for cell in eager for mode in modes[cell.target]}
+    return every.difference(cells)

@@ -29,6 +29,7 @@ from conformance.answers.compare import difference_of
 from conformance.answers.mismatch import Mismatch, MismatchClass
 from conformance.answers.text import describe, steady
 from conformance.asking.events import Answered, Cell
+from conformance.asking.profile import left_out
 from conformance.asking.record import Record
 from conformance.closing import Word
 from conformance.corpus.language.case import MODES, ExpectedAnyOf
@@ -189,16 +190,21 @@ def changes_between(old: Side, new: Side, departures: Sequence[Departures] = ())
     partners = {label: partner for partner, label in pairs}
     before = {_key(answered, {}): answered for answered in old.cells}
     after = {_key(answered, partners): answered for answered in new.cells}
-    left_out = {*_left_out(before, old), *_left_out(after, new)}
+    never_asked = {
+        cell
+        for side, asked in ((old, before), (new, after))
+        if side.complete
+        for cell in left_out(asked.keys())
+    }
     found: list[Change] = []
     compared = 0
     for key in before | after:
-        was, now, is_witness = before.get(key), after.get(key), key[1] == witness
+        was, now, is_witness = before.get(key), after.get(key), key.target == witness
         change: Change | None
         if was and now:
             compared += not is_witness
             change = _change(old, new, was, now)
-        elif key in left_out:
+        elif key in never_asked:
             continue
         else:
             change = Change("removed" if was else "added", was, now)
@@ -279,21 +285,10 @@ def _only(labels: Sequence[str]) -> dict[str, str]:
     return {name_of(label): label for label in labels if counted[name_of(label)] == 1}
 
 
-def _key(answered: Answered, partners: Mapping[str, str]) -> tuple[str, str, str]:
+def _key(answered: Answered, partners: Mapping[str, str]) -> Cell:
+    """The cell, by the label that its target has on the old side."""
     cell = answered.cell
-    return cell.case, partners.get(cell.target, cell.target), cell.mode
-
-
-def _left_out(
-    cells: Collection[tuple[str, str, str]], side: Side
-) -> Iterator[tuple[str, str, str]]:
-    """What a side did not ask for though it asked for it eagerly: its profile left that out."""
-    modes: dict[str, set[str]] = {}
-    for _, target, mode in cells:
-        modes.setdefault(target, set()).add(mode)
-    for case, target, mode in cells if side.complete else ():
-        if mode == "eager":
-            yield from ((case, target, m) for m in modes[target] if (case, target, m) not in cells)
+    return Cell(cell.case, partners.get(cell.target, cell.target), cell.mode)
 
 
 def _order(change: Change) -> tuple[Any, ...]:

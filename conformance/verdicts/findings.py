@@ -15,6 +15,7 @@ from typing import Any, get_args
 from conformance.answers.answer import Answer, Value
 from conformance.answers.compare import Difference, difference_of
 from conformance.asking.events import Answered, Cell, Event, TargetFailed, TargetReady
+from conformance.asking.profile import left_out
 from conformance.asking.record import Record
 from conformance.asking.worker import program_hash
 from conformance.closing import Word
@@ -118,11 +119,9 @@ class Findings:
 
     @property
     def left_out(self) -> set[Cell]:
-        """The cells that a whole run did not ask for: its profile asked them eagerly alone."""
-        asked = {finding.cell for finding in self.everything} | {*self.stale}
-        eager = [cell for cell in asked if cell.mode == "eager" and cell.target in self.asked]
-        every = (replace(cell, mode=mode) for cell in eager for mode in self.asked[cell.target])
-        return {*every} - asked if self.complete else set()
+        """The cells that its profile left out of a whole run."""
+        asked = {found.cell for found in self.everything} | {c for c in self.stale if c.runs}
+        return left_out(asked) if self.complete else set()
 
     @property
     def oracle_faults(self) -> list[Finding]:
