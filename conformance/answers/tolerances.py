@@ -35,7 +35,7 @@ from conformance.corpus.language.case import (
     ExpectedStructure,
     ExpectedTensor,
 )
-from conformance.corpus.language.literals import NARROW, family
+from conformance.corpus.language.literals import EPS, NARROW, family
 
 K_SHORT = 16.0
 """Single operations: correct gradients were measured within 5 eps S of the truth (METHODS 3.2)."""
@@ -48,15 +48,6 @@ SHORT_PROGRAM = 5
 
 K_NARROW = 16.0
 """16-bit dtypes are never given more: 5 eps S was measured, and 64 eps(bfloat16) is a half."""
-
-EPS = {
-    "float16": 2.0**-10,
-    "bfloat16": 2.0**-7,
-    "float32": 2.0**-23,
-    "float64": 2.0**-52,
-    "complex64": 2.0**-23,
-    "complex128": 2.0**-52,
-}
 
 LARGEST_FLOOR = {
     "float16": 0.02,  # 16 eps is 1.6 %

@@ -59,7 +59,7 @@ def shown(name: str) -> Iterator[str]:
         "apart": f"{found.apart:g}" if found.apart else "",
         "since": found.since,
         "until": found.until,
-        "k": f"{found.k:g}" if found.k else "",
+        "k": "" if found.k is None else f"{found.k:g}",
         "features": " ".join(found.features),
     }
     facts |= {kind: "; ".join(map(_point, edges)) for kind, edges in found.edges.items()}

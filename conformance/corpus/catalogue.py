@@ -105,7 +105,9 @@ class Operation:
 
     `types` are TensorFlow's types of operations whose registered gradients its calls use. An edge
     is a point, as values of inputs, or a condition in words. `surrogate` says why the gradient is,
-    by design, not the derivative. Elements that are drawn are at least `apart`.
+    by design, not the derivative. Elements that are drawn are at least `apart`. Each element of a
+    value may be `k` eps off, and none where it is moved, not computed (0); without `k`, the bounds
+    of programs hold.
     """
 
     name: str

@@ -14,7 +14,13 @@ from conformance.corpus import catalogue
 from conformance.corpus.catalogue import Intervals, Operation, Points, Variant
 from conformance.corpus.language.case import Nested, Scalar
 from conformance.corpus.language.document import Node, shortened
-from conformance.corpus.language.literals import COMPLEXES, parse_dtype, shape_of, shaped
+from conformance.corpus.language.literals import (
+    COMPLEXES,
+    EPS,
+    parse_dtype,
+    shape_of,
+    shaped,
+)
 from conformance.text import suggest
 
 KEYS = ("family", "dtype", "variants", "second", "jacobian", "named", "without")
@@ -201,7 +207,7 @@ def _row(
     given |= dict.fromkeys(EXPECTED, ORACLE)
     if variant.value:
         known = _values(operation.family)[name]
-        given |= _expected(known[dtype], dtype)
+        given |= _expected(known[dtype], dtype, operation.k)
         if jacobian:
             by_source = [_tensor(part, dtype) for part in known["jacobian"][dtype]]
             tangent = {**_tensor(known["tangent"][dtype], dtype), "dense": True}
@@ -229,11 +235,18 @@ def _given(
     }
 
 
-def _expected(value: Any, dtype: str) -> dict[str, Any]:
-    """What is expected of a call that answers this value."""
+def _expected(value: Any, dtype: str, k: float | None) -> dict[str, Any]:
+    """What is expected of a call that answers this value, each element within `k` eps of it.
+
+    That is for reals: the parts of complex numbers cancel, and a few eps of 16 bits are per cents.
+    """
     result = _tensor(value, dtype)
     if dtype in ELEMENT_BY_ELEMENT:
         result["within"] = "element"
+    if k == 0:
+        result["within"] = "exact"
+    elif k and dtype in ("float32", "float64"):
+        result["within"] = k * EPS[dtype]
     return {"result": result, "squared": _tensor(_squared(value), dtype), "gradient": DERIVATIVE}
 
 

@@ -1,22 +1,27 @@
 """Random tape programs in the case language, drawn with hypothesis.
 
-A program has one to three inputs, a few operations on them, and a query. The texts below are the
-operations that can be drawn; `tests/suite/test_sweep.py` holds them against the oracle's names.
-Values and attributes are drawn from what fits and, now and then, from what does not: an error is an
-answer too. All choices are hypothesis's own, so that a program that fails shrinks.
+A program has one to three inputs, a few operations on them, and a query. The operations are those
+of the catalogue; the texts below are what it does not list: Python's operators and slices, control
+flow, gradients of one's own, variables, and what has no gradient. `tests/suite/test_sweep.py` holds
+both against the oracle's names. Values and attributes are drawn from what fits and, now and then,
+from what does not: an error is an answer too. All choices are hypothesis's own, so that a program
+that fails shrinks.
 """
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from textwrap import indent
 from typing import TypeAlias
 
 import numpy as np
 from hypothesis import strategies as st
 
+from conformance.corpus.catalogue import Variant, load_catalogue
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
 
@@ -36,33 +41,20 @@ ATTRIBUTES = {
 }
 
 
-def _each(text: str, names: str) -> tuple[str, ...]:
-    """The text with each of the names in the place of its star."""
-    return tuple(text.replace("*", name) for name in names.split())
-
-
 SAME_SHAPE = (
     *("-{x}", "{x} * 0.5", "2.0 - {x}", "{x} ** 2", "{x} ** 0.5", "1.0 / {x}", "{x} % 2.0"),
-    *("tf.exp({x})", "tf.sin({x})", "tf.cos({x})", "tf.sqrt({x})", "tf.square({x})"),
-    *("tf.tanh({x})", "tf.abs({x})", "tf.sign({x})", "tf.floor({x})", "tf.round({x})"),
-    *_each("tf.math.*({x})", "acos acosh asin asinh atan atanh cosh sinh sin tan tanh log log1p"),
-    *_each("tf.math.*({x})", "expm1 reciprocal rsqrt square erf erfc lgamma digamma ceil floor"),
-    *_each("tf.math.*({x})", "rint round sign conj real imag angle special.spence"),
-    *_each("tf.nn.*({x})", "elu leaky_relu relu relu6 selu sigmoid silu swish softplus softsign"),
-    *("tf.nn.tanh({x})", "tf.math.polygamma(tf.ones_like({x}), {x})"),
-    *("tf.identity({x})", "tf.stop_gradient({x})", "tf.zeros_like({x})", "tf.ones_like({x})"),
-    *("tf.convert_to_tensor({x})", "tf.identity_n([{x}, {y}])[0]", "tf.add_n([{x}, {x}])"),
+    *("tf.zeros_like({x})", "tf.ones_like({x})", "tf.convert_to_tensor({x})"),
+    *("tf.identity_n([{x}, {y}])[0]", "tf.raw_ops.IdentityN(input=[{x}])[0]"),
     *("tf.cast({x}, tf.float64)", "tf.cast({x}, tf.float32)", "tf.cast({x}, tf.int32)"),
     *("tf.cast({x}, tf.int64)", "tf.cast({x}, tf.complex128)", "tf.cast({x}, tf.complex64)"),
     *("tf.cast(tf.cast({x}, tf.float16), tf.float64)", "tf.cast({x} > 0.5, tf.float64)"),
-    *("tf.clip_by_value({x}, -0.5, 1.0)", "tf.where({x} > 0.5, {x}, -{x})"),
-    *("tf.raw_ops.IdentityN(input=[{x}])[0]", "tf.raw_ops.PreventGradient(input={x})"),
+    *("tf.where({x} > 0.5, {x}, -{x})", "tf.raw_ops.PreventGradient(input={x})"),
     *("tf.grad_pass_through(tf.exp)({x})", "tf.compat.v1.grad_pass_through(tf.round)({x})"),
     *("tf.recompute_grad(tf.sin)({x})", "tf.nest.map_structure(tf.sin, [{x}])[0]"),
-    "tf.quantization.quantize_and_dequantize_v2({x}, -1.0, 1.0, range_given=True)",
-    "tf.function(lambda u: u * u)({x})",
+    *("tf.stop_gradient({x})", "tf.function(lambda u: u * u)({x})"),
     "tf.py_function(tf.sin, [{x}], tf.float64)",
     "tf.numpy_function(np.sin, [{x}], tf.float64)",
+    "tf.quantization.quantize_and_dequantize_v2({x}, -1.0, 1.0, range_given=True)",
     "tf.cond(tf.reduce_sum({x}) > 0.5, lambda: {x} * {x}, lambda: tf.sin({x}))",
     "tf.switch_case(tf.constant(1), [lambda: {x}, lambda: {x} * {x}])",
     "tf.while_loop(lambda i, u: i < 2, lambda i, u: (i + 1, u * {x}), (0, {x}))[1]",
@@ -74,62 +66,38 @@ SAME_SHAPE = (
 
 BROADCASTING = (
     *("{x} + {y}", "{x} - {y}", "{x} * {y}", "{x} / {y}", "{x} ** {y}", "{x} // {y}", "{x} % {y}"),
-    *("tf.multiply({x}, {y})", "tf.subtract({x}, {y})", "tf.pow({x}, {y})"),
-    *("tf.maximum({x}, {y})", "tf.minimum({x}, {y})", "tf.where(tf.less({y}, {x}), {x}, {y})"),
-    *("tf.experimental.numpy.multiply({x}, {y})", "tf.complex({x}, {y})"),
-    *_each("tf.math.*({x}, {y})", "atan2 divide_no_nan multiply_no_nan squared_difference xdivy"),
-    *_each("tf.math.*({x}, {y})", "xlog1py xlogy floormod nextafter zeta polygamma"),
-    "tf.math.betainc({x}, {x}, {y})",
+    *("tf.where(tf.less({y}, {x}), {x}, {y})", "tf.experimental.numpy.multiply({x}, {y})"),
     "@tf.custom_gradient\ndef {f}(u, w):\n"
     "    return u * w, lambda ct: (tf.reduce_sum(ct) * tf.ones_like(u), None)\n"
     "{f}({x}, {y})",
 )
 """Texts whose value has the shape to which `x` and `y` broadcast."""
 
-REDUCING = _each(
-    "tf.*({x}, axis={axes}, keepdims={keepdims})",
-    "reduce_max reduce_min reduce_mean reduce_sum reduce_prod reduce_logsumexp norm "
-    "math.reduce_variance math.reduce_std math.reduce_euclidean_norm experimental.numpy.sum",
+COMPOSED = (
+    *("tf.linalg.matvec({x}, {y})", "tf.linspace({x}, {y}, 3)", "tf.nn.swish({x})"),
+    *("tf.tensordot({x}, {y}, 0)", "tf.tensordot({x}, {y}, [[0], [0]])", "tf.repeat({x}, 2)"),
+    *("tf.norm({x}, axis={axes}, keepdims={keepdims})", "tf.clip_by_norm({x}, 1.0, axes=[0])"),
+    "tf.experimental.numpy.sum({x}, axis={axes}, keepdims={keepdims})",
+    "tf.image.adjust_contrast(tf.reshape({x}, [2, 1, 3]), 2.0)",
+    "tf.image.adjust_saturation(tf.reshape({x}, [2, 1, 3]), 0.5)",
+    "tf.image.hsv_to_rgb(tf.reshape({x}, [2, 1, 3]))",
+    "tf.nn.conv2d(tf.reshape({x}, [1, 3, 2, 1]), tf.reshape({y}, [2, 1, 1, 1]), 1, 'SAME')",
 )
-"""Texts whose value has the shape of `x` without some of its axes."""
-
-ALONG = (
-    *("tf.cumsum({x}, axis={axis})", "tf.cumsum({x}, axis={axis}, exclusive=True, reverse=True)"),
-    *("tf.nn.softmax({x}, axis={axis})", "tf.nn.log_softmax({x}, axis={axis})"),
-    *("tf.reverse({x}, [{axis}])", "tf.roll({x}, 1, {axis})"),
-    "tf.math.l2_normalize({x}, axis={axis})",
-    *("tf.concat([{x}, {x} * 2.0], axis={axis})", "tf.stack([{x}, {x}], axis={axis})"),
-    *("tf.repeat({x}, 2, axis={axis})", "tf.gather({x}, [0, 0], axis={axis})"),
-    *("tf.unstack({x}, axis={axis})[0]", "tf.split({x}, 1, axis={axis})[0]"),
-    *("tf.split({x}, [1, 2], axis={axis})[1]", "tf.unstack(tf.stack([{x}, {y}]), axis={axis})[0]"),
-    "{x} * tf.cast(tf.argmax({x}, axis={axis}), tf.float64)",
-)
-"""Texts with an axis, which may be one that `x` has not."""
+"""Texts of functions without a rule of their own, and of ways to call others."""
 
 RESHAPING = (
-    *("tf.reshape({x}, [-1])", "tf.reshape({x}, [3, 2])", "tf.transpose({x})"),
-    *("tf.tile({x}, [2])", "tf.tile({x}, [1, 2])", "tf.pad({x}, [[1, 0]])"),
-    *("tf.pad({x}, [[0, 1], [1, 0]], constant_values=2.0)", "tf.fill([2], {x})"),
-    *("tf.linspace({x}, {y}, 3)", "tf.repeat({x}, [1, 2], axis=0)", "tf.repeat({x}, 2)"),
-    *("{x} * tf.zeros([2], tf.float64)", "{x} * tf.ones([2, 1], tf.float64)"),
+    *("{x} * tf.zeros([2], tf.float64)", "{x} * tf.ones([2, 1], tf.float64)", "{x} @ {y}"),
     *("{x} * tf.constant([0.5, 2.0], tf.float64)", "{x} * tf.range(2.0, dtype=tf.float64)"),
     *("tf.shape({x})", "tf.size({x})", "tf.cast(tf.size({x}), tf.float64) * {x}"),
     *("tf.bitcast(tf.bitcast({x}, tf.int64), tf.float64)", "tf.reduce_all({x} > 0.0)"),
-    *("tf.histogram_fixed_width({x}, [0.0, 2.0], 2)", "tf.concat([{x}, {y}], axis=0)"),
+    *("tf.histogram_fixed_width({x}, [0.0, 2.0], 2)", "tf.unstack({x}, axis={axis})[0]"),
+    "{x} * tf.cast(tf.argmax({x}, axis={axis}), tf.float64)",
 )
 """Texts that give another shape, or refuse `x`."""
 
 READING = (
     *("{x}[0]", "{x}[-1]", "{x}[..., 0]", "{x}[None]", "{x}[..., ::-1]", "{x}[1:]"),
-    *("{x}[:, 1]", "{x}[::2, None]", "tf.gather({x}, [1, 0, 1])", "tf.gather({x}, 2)"),
-    *("tf.nn.embedding_lookup({x}, [[0, 1]])", "tf.gather({x}, [[0], [1]], batch_dims=1)"),
-    *("tf.math.segment_max({x}, [0, 0])", "tf.math.segment_min({x}, [0, 0, 1])"),
-    *("tf.math.segment_prod({x}, [0, 2])", "tf.math.segment_max({x}, [1, 1, 0])"),
-    "tf.sparse.segment_sum({x}, tf.constant([1, 0, 1]), tf.constant([0, 0, 2]))",
-    "tf.scatter_nd([[2], [0]], {x}, [3, 3])",
-    "tf.scatter_nd([[2], [0], [2]], {x}, [4])",
-    "tf.tensor_scatter_nd_max({x}, [[1], [0], [1]], {y})",
-    "tf.tensor_scatter_nd_min({x}, [[1], [0]], {y})",
+    *("{x}[:, 1]", "{x}[::2, None]"),
     "tf.TensorArray(tf.float64, size=2).write(0, {x}).write(1, {y}).stack()",
     "tf.scan(lambda u, w: u * w, {x})",
     "tf.foldl(lambda u, w: u * w, {x})",
@@ -137,31 +105,8 @@ READING = (
 )
 """Texts that read or write parts of `x`."""
 
-MULTIPLYING = (
-    *("tf.matmul({x}, {y})", "tf.matmul({x}, {x}, transpose_b=True)", "{x} @ {y}"),
-    *("tf.matmul({x}, {y}, adjoint_a=True)", "tf.linalg.matvec({x}, {y})"),
-    *("tf.linalg.inv({x})", "tf.linalg.det({x})", "tf.linalg.solve({x}, {y})"),
-    *(
-        "tf.einsum('ij->ji', {x})",
-        "tf.einsum('ij,jk->ik', {x}, {y})",
-        "tf.einsum('i,i->', {x}, {y})",
-    ),
-    *(
-        "tf.tensordot({x}, {y}, 1)",
-        "tf.tensordot({x}, {y}, [[0], [0]])",
-        "tf.tensordot({x}, {y}, 0)",
-    ),
-    *("tf.norm({x})", "tf.clip_by_norm({x}, 1.0)", "tf.clip_by_norm({x}, 1.0, axes=[0])"),
-    "tf.nn.softmax_cross_entropy_with_logits(labels={x}, logits={y})",
-    "tf.nn.conv2d(tf.reshape({x}, [1, 3, 2, 1]), tf.reshape({y}, [2, 1, 1, 1]), 1, 'SAME')",
-    "tf.image.adjust_contrast(tf.reshape({x}, [2, 1, 3]), 2.0)",
-    "tf.image.adjust_saturation(tf.reshape({x}, [2, 1, 3]), 0.5)",
-    "tf.image.hsv_to_rgb(tf.reshape({x}, [2, 1, 3]))",
-)
-"""Texts of linear algebra, losses and images."""
-
 OF_VARIABLES = (
-    *("{v}.read_value()", "{v}.value()", "{v}.sparse_read([0, 0])", "{v}.gather_nd([[0]])"),
+    *("{v}.value()", "{v}.sparse_read([0, 0])", "{v}.gather_nd([[0]])"),
     *("{v}.assign({x})", "{v}.assign_add({v} * 0.5)", "{v}.assign_sub(tf.ones_like({v}))"),
     *("tf.Variable({x}) * 2.0", "tf.gather({v}, [0])"),
     "@tf.custom_gradient\ndef {f}(u):\n"
@@ -182,11 +127,15 @@ def _unknown(holes: Holes, shapes: Mapping[str, Shape]) -> Shape:
 
 
 def _broadcast(holes: Holes, shapes: Mapping[str, Shape]) -> Shape:
+    if "y" not in holes:
+        return None
     x, y = shapes[holes["x"]], shapes[holes["y"]]
     return None if x is None or y is None else np.broadcast_shapes(x, y)
 
 
 def _reduced(holes: Holes, shapes: Mapping[str, Shape]) -> Shape:
+    if "axes" not in holes:
+        return None
     shape = shapes[holes["x"]]
     axes = [int(axis) for axis in re.findall(r"-?\d", holes["axes"])]
     if shape is None or any(not -len(shape) <= axis < len(shape) for axis in axes):
@@ -201,19 +150,80 @@ def _reduced(holes: Holes, shapes: Mapping[str, Shape]) -> Shape:
 
 Family: TypeAlias = "tuple[Sequence[str], Callable[[Holes, Mapping[str, Shape]], Shape]]"
 """Texts, and what shape their values have."""
-FAMILIES: tuple[tuple[int, Family], ...] = (
-    (4, (SAME_SHAPE, _same)),
-    (3, (BROADCASTING, _broadcast)),
-    (2, (REDUCING, _reduced)),
-    (2, (ALONG, _unknown)),
+OWN: tuple[tuple[int, Family], ...] = (
+    (2, (SAME_SHAPE, _same)),
+    (2, (BROADCASTING, _broadcast)),
     (1, (RESHAPING, _unknown)),
-    (2, (READING, _unknown)),
-    (1, (MULTIPLYING, _unknown)),
+    (1, (COMPOSED, _unknown)),
+    (1, (READING, _unknown)),
     (1, (OF_VARIABLES, _unknown)),
 )
-"""How often each family is drawn."""
-WEIGHTED = tuple(family for weight, family in FAMILIES for _ in range(weight))
-TEXTS = tuple(text for _, (texts, _) in FAMILIES for text in texts)
+"""How often each family of the texts above is drawn."""
+OF_CATALOGUE: Mapping[str, tuple[int, Callable[[Holes, Mapping[str, Shape]], Shape]]] = {
+    "unary": (3, _same),
+    "binary": (2, _broadcast),
+    "reductions": (3, _reduced),
+}
+"""The same for families of the catalogue; of others one value is drawn in OTHERS, all together."""
+OTHERS = 4
+
+
+@cache
+def texts_of_catalogue() -> Mapping[str, tuple[str, ...]]:
+    """The calls of the catalogue by family; those that differ by an axis alone are one text."""
+    found: dict[str, dict[str, None]] = {}
+    for operation in load_catalogue().values():
+        texts = dict.fromkeys(map(_text, operation.variants))
+        found.setdefault(operation.family, {}).update(texts)
+    return {family: (*texts,) for family, texts in found.items()}
+
+
+def _text(variant: Variant) -> str:
+    """A call with holes for its inputs, the second and all others alike, and for its axes."""
+    marks = {
+        item.name: "__y__" if number else "__x__" for number, item in enumerate(variant.inputs)
+    }
+    marks |= {item.name: "__v__" for item in variant.inputs if item.variable}
+    tree = _Marked(marks).visit(ast.parse(variant.call, mode="eval"))
+    text = ast.unparse(tree).replace("{", "{{").replace("}", "}}")
+    return re.sub(r"__([a-z]+)__", r"{\1}", text)
+
+
+class _Marked(ast.NodeTransformer):
+    """Marks the inputs of a call, and the axes that it names, as holes of a text."""
+
+    def __init__(self, marks: Mapping[str, str]) -> None:
+        self.marks = marks
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self.marks.get(node.id, node.id))
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        kept = any(word.arg == "keepdims" for word in node.keywords)
+        marks = {"axis": "__axes__", "keepdims": "__keepdims__"} if kept else {"axis": "__axis__"}
+        for word in node.keywords:
+            if word.arg in marks:
+                word.value = ast.Name(marks[word.arg])
+        return self.generic_visit(node)
+
+
+@cache
+def _weighted(admits: Callable[[str], bool]) -> Sequence[Family]:
+    """The families of admitted texts, each as often as it is drawn."""
+    return [family for weight, family in _families(admits) for _ in range(weight)]
+
+
+def _families(admits: Callable[[str], bool]) -> Iterator[tuple[int, Family]]:
+    others: list[str] = []
+    for name, texts in texts_of_catalogue().items():
+        admitted = [text for text in texts if admits(text)]
+        if name in OF_CATALOGUE:
+            weight, shape_of = OF_CATALOGUE[name]
+            yield weight, (admitted, shape_of)
+        else:
+            others += admitted
+    yield OTHERS, (others, _unknown)
+    yield from ((weight, ([*filter(admits, texts)], of)) for weight, (texts, of) in OWN)
 
 
 @dataclass
@@ -244,13 +254,22 @@ class _Query:
     observed: Sequence[str]
 
 
+def any_text(text: str) -> bool:
+    """Admits every operation."""
+    return True
+
+
 @st.composite
-def programs(draw: st.DrawFn, most: int = 4) -> str:
-    """The YAML entry of a case: a program of at most `most` operations, and what is observed."""
+def programs(draw: st.DrawFn, most: int = 4, admits: Callable[[str], bool] = any_text) -> str:
+    """The YAML entry of a case: a program of at most `most` operations, and what is observed.
+
+    `admits` says of the text of an operation whether it may be drawn.
+    """
+    families = _weighted(admits)
     draft = _Draft()
     _draw_inputs(draw, draft)
     for _ in range(draw(st.integers(1, most))):
-        _draw_statement(draw, draft)
+        _draw_statement(draw, draft, families)
     query = draw(st.sampled_from(QUERIES))(draw, draft)
     return _entry(draft, query)
 
@@ -265,7 +284,7 @@ def case_of(entries: Sequence[str]) -> list[Case]:
 
 def _draw_inputs(draw: st.DrawFn, draft: _Draft) -> None:
     dtype = draw(st.sampled_from(DTYPES))
-    for name in ("a", "b", "c")[: draw(st.integers(1, 3))]:
+    for name in ("x", "y", "z")[: draw(st.integers(1, 3))]:
         shape = draw(st.sampled_from(SHAPES))
         kind = draw(st.sampled_from(("constant", "constant", "constant", "variable")))
         if kind == "variable":
@@ -281,8 +300,8 @@ def _literal(draw: st.DrawFn, shape: tuple[int, ...], dtype: str) -> str:
     return str(array.reshape(shape).tolist())
 
 
-def _draw_statement(draw: st.DrawFn, draft: _Draft) -> None:
-    texts, shape_of = draw(st.sampled_from(WEIGHTED))
+def _draw_statement(draw: st.DrawFn, draft: _Draft, families: Sequence[Family]) -> None:
+    texts, shape_of = draw(st.sampled_from(families))
     text = draw(st.sampled_from(texts).filter(lambda text: draft.variables or "{v}" not in text))
     holes = {"x": _value(draw, draft), "f": f"f{len(draft.statements)}"}
     for name, choices in ATTRIBUTES.items():
@@ -431,7 +450,7 @@ QUERIES: tuple[Callable[[st.DrawFn, _Draft], _Query], ...] = (
 
 def _entry(draft: _Draft, query: _Query) -> str:
     program = "\n".join(query.run)
-    read = sorted(set(re.findall(r"\b[abc]\b", program)))
+    read = sorted(set(re.findall(r"\b[xyz]\b", program)))
     inputs = ", ".join(f"{name}: {draft.inputs[name]}" for name in read)
     expect = ", ".join(f"{name}: oracle" for name in query.observed)
     return (

@@ -89,8 +89,12 @@ def test_a_row_has_the_value_that_the_catalogue_says() -> None:
     for x, y in zip(leaves(given.value), leaves(case.expect["y"].value), strict=True):
         assert erf(y) == pytest.approx(x, rel=1e-15)
     assert (case.expect["y"].dtype, case.expect["g"]) == ("float64", ExpectedDerivative())
-    half = valued.replace("QUERY", "{family: unary, named: [reciprocal_v1], dtype: float16}")
+    half = valued.replace("QUERY", "{family: unary, named: [erfinv], dtype: float32}")
     assert load_text(half)[0].expect["y"].within == "element"
+    moved = valued.replace("QUERY", "{family: unary, named: [ensure_shape], dtype: float16}")
+    assert load_text(moved)[0].expect["y"].within == "exact"
+    once = valued.replace("QUERY", "{family: unary, named: [reciprocal_v1]}")
+    assert load_text(once)[0].expect["y"].within == 2.0 * 2.0**-52
     (case,) = load_text(valued.replace("QUERY", "{family: unary, named: [sin]}"))
     assert {*case.expect.values()} == {ExpectedOracle()}
 

@@ -68,6 +68,14 @@ def kind_of(dtype: str | None, numpy: bool) -> Kind:
 FLOATS = tuple(dtype for dtype in DTYPES if family(dtype) == "float")
 INTEGERS = tuple(dtype for dtype in DTYPES if family(dtype) == "integer")
 NARROW = ("float16", "bfloat16")
+EPS = {
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float32": 2.0**-23,
+    "float64": 2.0**-52,
+    "complex64": 2.0**-23,
+    "complex128": 2.0**-52,
+}
 COMPLEXES = tuple(dtype for dtype in DTYPES if family(dtype) == "complex")
 LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 LARGEST |= {"float64": math.inf, "complex64": LARGEST["float32"], "complex128": math.inf}
