@@ -13,7 +13,10 @@ STANDARD_INPUT = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 
 def data_folder(name: str) -> Path:
-    """The folder of `cases`, `deviations` or `docs`: inside an installed wheel, or at the root."""
+    """The folder of `cases`, `deviations` or `docs`: inside an installed wheel, or at the root.
+
+    Only a checkout has one of `reports`.
+    """
     package = Path(__file__).parent
     installed = package / "data" / name
     return installed if installed.is_dir() else package.parent / name

@@ -17,6 +17,7 @@ from conformance.corpus.cases import load_corpus
 from conformance.corpus.index import summaries
 from conformance.corpus.language.case import Case
 from conformance.corpus.moves import Movable, ids_of_today
+from conformance.files import data_folder
 from conformance.report import FORMATS, render
 from conformance.report.model import Report
 from conformance.report.of_difference import Known, report_of_difference
@@ -25,13 +26,16 @@ from conformance.report.of_run import report_of_run
 from conformance.report.text import encodable, print_report
 from conformance.targets.releases import version_key
 from conformance.text import suggest
+from conformance.verdicts.against import Against
 from conformance.verdicts.changes import (
+    RELEASED,
     SHORT,
     ChangeClass,
     changes_between,
     changes_between_versions,
     side_of,
 )
+from conformance.verdicts.departures import target_name
 from conformance.verdicts.findings import findings_of
 
 RECORDS = (".jsonl", ".jsonl.gz")
@@ -60,6 +64,20 @@ def records_in(*paths: str | Path, cases: Iterable[Movable]) -> list[Record]:
         files += inside or [path]
     moved = ids_of_today(cases)
     return [read_record(file, moved) for file in files]
+
+
+def against(word: str, label: str, cases: Sequence[Case]) -> Against:
+    """The gate of the target of this label: a record, or that of a version among our own."""
+    path = Path(word)
+    if not path.is_file():
+        folder = data_folder("reports")
+        path = folder / f"{RELEASED}-{word}{RECORDS[1]}"
+        if not path.is_file():
+            raise UsageError(f"--against {word}: no such file, and no record of it in {folder}")
+    record, name = record_at(str(path), cases=cases), target_name(label)
+    if [target_name(one) for one in record.asked] != [name] or not record.complete:
+        raise UsageError(f"--against {path}: no complete record of {name}")
+    return Against.of(record, name)
 
 
 def report_options(parser: argparse.ArgumentParser) -> None:

@@ -24,7 +24,7 @@ from conformance.closing import EXIT_CODES, UsageError
 from conformance.commands import options
 from conformance.commands.gating import add_known, documented, gate_of, update
 from conformance.commands.options import say
-from conformance.commands.records import record_at
+from conformance.commands.records import against, record_at
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.index import summaries
 from conformance.corpus.language.case import Case
@@ -38,6 +38,7 @@ from conformance.report.text import print_report
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import Target, names_target, parse_targets
 from conformance.verdicts.changes import changes_between_versions, suspects
+from conformance.verdicts.departures import Gate
 from conformance.verdicts.findings import Findings, Reviewer
 
 JOBS = min(2, os.cpu_count() or 1)
@@ -79,6 +80,8 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     add("--resume", action="store_true", help="ask only what the record has no answer to")
     options.add_limits(parser)
     add_known(parser)
+    about = "fail only on what is worse than this record, or the one of this version in reports/"
+    add("--against", metavar="VERSION|RECORD", help=about)
     add("--update-baseline", action="store_true", help="write the baseline of this run")
     add("-q", "--quiet", action="store_true", help="no progress")
 
@@ -107,7 +110,7 @@ def run_run(arguments: argparse.Namespace) -> int:
     if arguments.update_baseline and (shard or not selection.everything):
         raise UsageError("--update-baseline writes what the whole corpus shows: select no cases")
     labels = [target.label for target in targets]
-    gate = gate_of(arguments, cases, labels, updates=arguments.update_baseline)
+    gate = _gate(arguments, cases, labels)
     deviations = documented(arguments, cases, labels)
     targets = [provisioned(target, say) for target in targets]
     versions = len({target.name for target in targets}) < len(targets)
@@ -129,7 +132,9 @@ def run_run(arguments: argparse.Namespace) -> int:
     asked = {target.label: target.modes for target in targets}
     results = Findings(asked, arguments.command, gate, record=str(path or ""))
     repeated = any(isinstance(event, Answered) and event.repeat for event in kept.events)
-    compared = bool(arguments.update_baseline or repeat or repeated or versions)
+    compared = bool(
+        arguments.update_baseline or arguments.against or repeat or repeated or versions
+    )
     reviewer = Reviewer(results, part, deviations, compared=compared)
     progress = Progress(results, _count(plan), sys.stderr, quiet=arguments.quiet)
     _perform(plan, kept.events, reviewer, progress, writer)
@@ -157,6 +162,19 @@ def _chosen(
     return targets, selection, cases, [case for case in cases if case.id in ids]
 
 
+def _gate(
+    arguments: argparse.Namespace, cases: Sequence[Case], labels: Sequence[str]
+) -> Gate | None:
+    """The baseline or the record that the run is held against."""
+    if arguments.against is None:
+        return gate_of(arguments, cases, labels, updates=arguments.update_baseline)
+    if arguments.baseline or arguments.update_baseline or arguments.strict_new:
+        raise UsageError("--against and --baseline are two gates: hold the run against one")
+    if len(labels) > 1:
+        raise UsageError("--against speaks of one target: run the others by themselves")
+    return against(arguments.against, "".join(labels), cases)
+
+
 def _shard(text: str) -> Shard:
     try:
         return parse_shard(text)
@@ -171,7 +189,13 @@ def _record_path(arguments: argparse.Namespace, plan: Plan, *, whole: bool) -> P
     """Where the record goes; a part of the corpus must not overwrite the record of all of it."""
     if arguments.output:
         modules = [target.module for target in plan.targets]
-        inputs = [*arguments.words, *modules, arguments.durations, arguments.baseline]
+        inputs = [
+            *arguments.words,
+            *modules,
+            arguments.durations,
+            arguments.baseline,
+            arguments.against,
+        ]
         return options.output_path(arguments.output, inputs)
     if not whole:
         return None

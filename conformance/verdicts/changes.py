@@ -35,6 +35,7 @@ from conformance.closing import Word
 from conformance.corpus.language.case import MODES, ExpectedAnyOf
 from conformance.targets.specification import name_of
 from conformance.text import printable
+from conformance.verdicts.against import Against
 from conformance.verdicts.departures import Departure, Departures, target_name
 from conformance.verdicts.findings import ORACLE_LABEL, Finding, Findings
 from conformance.verdicts.judge import RAN
@@ -50,6 +51,7 @@ SHORT: Mapping[str, ChangeClass] = {kind.removesuffix(" changed"): kind for kind
 REWORDED = "message"
 """What differs where an error differs in nothing but its message."""
 KINDS: tuple[str, ...] = ("outcome", *get_args(MismatchClass), REWORDED, "")
+NOT_OF_A_RUN: tuple[ChangeClass, ...] = ("removed", "added", "expectation changed")
 RELEASED = "tensorflow"
 """The target whose version says which implementation it is."""
 SURROUNDINGS = {
@@ -218,17 +220,20 @@ def changes_between_versions(
 ) -> Iterator[Changes]:
     """The changes from each version of a target to the next, in the order they were asked for.
 
-    One run asks all versions for the same cases: what one of them alone has is no change.
+    The record that the run is held against comes before them. One run asks all versions for the
+    same cases: what one of them alone has is no change, nor is what is expected.
     """
+    before = [side_of(findings.gate.record)] if isinstance(findings.gate, Against) else []
     names = dict.fromkeys(map(name_of, findings.asked))
     for name in names:
         labels = [label for label in findings.asked if name_of(label) == name]
-        sides = [_side_of(findings, label) for label in labels] if len(labels) > 1 else []
+        several = before or len(labels) > 1
+        sides = [*before, *(_side_of(findings, label) for label in labels)] if several else []
         for old, new in pairwise(sides):
             found = changes_between(old, new, departures)
-            both = [change for change in found.changes if change.kind not in ("removed", "added")]
+            own = [change for change in found.changes if change.kind not in NOT_OF_A_RUN]
             if found.compared:
-                yield replace(found, changes=tuple(both))
+                yield replace(found, changes=tuple(own))
 
 
 def suspects(findings: Findings) -> set[Cell]:

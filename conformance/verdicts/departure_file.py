@@ -51,6 +51,7 @@ INTRODUCTION = (
     "What this target is known to fail: gradconf run TARGET --baseline THIS_FILE fails on what is "
     "worse. --update-baseline writes it, and keeps the reason that you add to an entry."
 )
+CAUSES = "causes.yaml"
 OLD_FORM = "baseline"
 """The key that marked a baseline of the old form, which kept printed text."""
 
@@ -67,8 +68,13 @@ def read_departures(
 
 def read_folder(folder: Path, cases: Sequence[Case] | None = None) -> list[Departures]:
     """The lists of a folder, held against the corpus; raises CaseFileError with every fault."""
-    files = sorted(folder.glob("*.yaml"))
+    files = _lists(folder).values()
     return read_all(files, lambda file: read_departures(file, cases, f"{folder.name}/{file.name}"))
+
+
+def _lists(folder: Path) -> dict[str, Path]:
+    """The lists of a folder by their names; beside them stand the causes of what they list."""
+    return {path.stem: path for path in sorted(folder.glob("*.yaml")) if path.name != CAUSES}
 
 
 def lent(word: str, label: str, cases: Sequence[Case] | None = None) -> Departures:
@@ -76,7 +82,7 @@ def lent(word: str, label: str, cases: Sequence[Case] | None = None) -> Departur
 
     Errors: UsageError for a word that names none, CaseFileError as read_departures.
     """
-    named = {path.stem: path for path in data_folder("deviations").glob("*.yaml")}
+    named = _lists(data_folder("deviations"))
     path = named.get(word, Path(word))
     if not path.is_file():
         raise UsageError(f"'{clean(word)}' is no file, and no list of ours{suggest(word, named)}")
