@@ -8,6 +8,7 @@ from pathlib import Path
 
 from conformance.answers.answer import Answer
 from conformance.closing import UsageError
+from conformance.commands.gating import our_causes
 from conformance.commands.options import say
 from conformance.corpus.cases import load_corpus, load_files
 from conformance.corpus.language.case import Case
@@ -40,7 +41,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         cases = load_files(_case_files(arguments.files))
     else:
         cases = load_corpus()
-        read_folder(data_folder("deviations"), cases)
+        our_causes(read_folder(data_folder("deviations"), cases))
     answers: dict[str, Answer] = {}
     faults = list(faults_against_oracle(cases, answers))
     if arguments.numeric:

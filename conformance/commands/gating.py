@@ -11,7 +11,14 @@ from conformance.closing import UsageError
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.files import data_folder
-from conformance.verdicts.departure_file import lent, read_departures, read_folder, write_departures
+from conformance.verdicts.causes import Causes, read_causes
+from conformance.verdicts.departure_file import (
+    CAUSES,
+    lent,
+    read_departures,
+    read_folder,
+    write_departures,
+)
 from conformance.verdicts.departures import Departures, Gate, target_name
 from conformance.verdicts.findings import ORACLE_LABEL, Findings
 
@@ -42,6 +49,11 @@ def our_deviations(
 ) -> list[Departures]:
     """Our own lists; there is none for the cases of somebody else."""
     return [] if arguments.corpus else read_folder(data_folder("deviations"), cases)
+
+
+def our_causes(lists: Sequence[Departures]) -> Causes:
+    """The causes of what our own lists say."""
+    return read_causes(data_folder("deviations") / CAUSES, lists, f"deviations/{CAUSES}")
 
 
 def gate_of(

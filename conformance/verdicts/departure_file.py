@@ -52,6 +52,7 @@ INTRODUCTION = (
     "worse. --update-baseline writes it, and keeps the reason that you add to an entry."
 )
 CAUSES = "causes.yaml"
+"""The file beside our lists that says what their departures have in common."""
 OLD_FORM = "baseline"
 """The key that marked a baseline of the old form, which kept printed text."""
 
