@@ -52,6 +52,11 @@ class Record:
         """The targets that were asked for, and their modes."""
         return {str(item["target"]): tuple(item["modes"]) for item in self.header["asked"]}
 
+    @property
+    def version(self) -> str:
+        """The version that the worker of its first target told; empty where it is unknown."""
+        return str(self.targets.get(next(iter(self.asked), ""), {}).get("version") or "")
+
 
 def read_record(path: Path, moved: Mapping[str, str] | None = None) -> Record:
     """A record from its file; raises RecordError for what is none.

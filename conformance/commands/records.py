@@ -11,7 +11,13 @@ from pathlib import Path
 from conformance.asking.record import Record, read_record
 from conformance.asking.sharding import merged
 from conformance.closing import UsageError
-from conformance.commands.gating import add_known, documented, gate_of, our_deviations
+from conformance.commands.gating import (
+    add_known,
+    documented,
+    gate_of,
+    our_causes,
+    our_deviations,
+)
 from conformance.commands.options import add_corpus, write_output
 from conformance.corpus.cases import load_corpus
 from conformance.corpus.index import summaries
@@ -20,13 +26,15 @@ from conformance.corpus.moves import Movable, ids_of_today
 from conformance.files import data_folder
 from conformance.report import FORMATS, render
 from conformance.report.model import Report
+from conformance.report.of_causes import report_of_causes
 from conformance.report.of_difference import Known, report_of_difference
-from conformance.report.of_releases import report_of_releases, version_of
+from conformance.report.of_releases import report_of_releases
 from conformance.report.of_run import report_of_run
 from conformance.report.text import encodable, print_report
 from conformance.targets.releases import version_key
 from conformance.text import suggest
 from conformance.verdicts.against import Against
+from conformance.verdicts.causes import Causes
 from conformance.verdicts.changes import (
     RELEASED,
     SHORT,
@@ -35,13 +43,15 @@ from conformance.verdicts.changes import (
     changes_between_versions,
     side_of,
 )
+from conformance.verdicts.departure_file import read_folder
 from conformance.verdicts.departures import target_name
 from conformance.verdicts.findings import findings_of
+from conformance.verdicts.shown import shown
 
 RECORDS = (".jsonl", ".jsonl.gz")
 """How the names of records end."""
-HISTORY = "history"
-"""The format that shows the releases of a target side by side."""
+HISTORY, FINDINGS = "history", "findings"
+"""The formats that show the releases of TensorFlow side by side, and the causes of its faults."""
 ANY = "any"
 """Every change; what is unstable is none."""
 
@@ -83,19 +93,19 @@ def against(word: str, label: str, cases: Sequence[Case]) -> Against:
 def report_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf report`."""
     add = parser.add_argument
-    about_history = f"{HISTORY} takes the records of several versions of one target"
+    about = f"{HISTORY} and {FINDINGS} take the records of several versions of one target"
     add("record", metavar="RECORD", nargs="+", help="a run's record, or those of all its shards")
     add_corpus(parser)
     add_known(parser)
-    add("--format", choices=(*FORMATS["run"], HISTORY), default="text", help=about_history)
+    add("--format", choices=(*FORMATS["run"], *PAGES), default="text", help=about)
     add("--output", metavar="FILE", help="where the report goes instead of stdout")
 
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Show run records, judged again from their raw answers by the corpus of today."""
-    history = arguments.format == HISTORY
-    report = (_of_releases if history else _of_run)(arguments, load_corpus(arguments.corpus))
-    text = render(report, "markdown" if history else arguments.format)
+    of = PAGES.get(arguments.format, _of_run)
+    report = of(arguments, load_corpus(arguments.corpus))
+    text = render(report, "markdown" if arguments.format in PAGES else arguments.format)
     write_output(text, arguments.output, [*arguments.record, arguments.baseline])
     return report.exit_code
 
@@ -110,20 +120,38 @@ def _of_run(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
 
 def _of_releases(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
     """The history of a target; a record that was cut short makes it untrustworthy."""
-    records = records_in(*arguments.record, cases=cases)
+    records = _versions(arguments, cases)
     departures = documented(arguments, cases, [label for one in records for label in one.asked])
-    releases = []
+    releases = [findings_of(record, cases, departures) for record in records]
+    sides = map(side_of, records)
+    changes = (changes_between(old, new, departures) for old, new in pairwise(sides))
+    causes = Causes() if arguments.deviations or arguments.corpus else our_causes(departures)
+    return report_of_releases(releases, changes, {case.id: case for case in cases}, causes)
+
+
+def _versions(arguments: argparse.Namespace, cases: Sequence[Case]) -> list[Record]:
+    """The records of the versions of a target, the oldest first."""
+    records = records_in(*arguments.record, cases=cases)
     for record in records:
         if len(record.asked) != 1:
-            raise UsageError(f"{record.path}: {HISTORY} takes records of one target each")
-        releases.append((findings_of(record, cases, departures), side_of(record)))
+            raise UsageError(f"{record.path}: {arguments.format} takes records of one target each")
     try:
-        releases.sort(key=lambda release: version_key(version_of(release[0])))
+        return sorted(records, key=lambda record: version_key(record.version))
     except ValueError as error:
-        raise UsageError(f"{HISTORY} takes records of targets with a version: {error}") from error
-    changes = (changes_between(old, new, departures) for (_, old), (_, new) in pairwise(releases))
-    named = {case.id: case for case in cases}
-    return report_of_releases([findings for findings, _ in releases], changes, named)
+        about = f"{arguments.format} takes records of targets with a version"
+        raise UsageError(f"{about}: {error}") from error
+
+
+def _of_causes(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
+    """The faults of TensorFlow, as its records show them."""
+    lists = read_folder(data_folder("deviations"), cases)
+    records = _versions(arguments, cases)
+    found = tuple(shown(our_causes(lists), records, cases, lists))
+    return report_of_causes(found, records[-1].version)
+
+
+PAGES = {HISTORY: _of_releases, FINDINGS: _of_causes}
+"""What makes the pages of TensorFlow's releases."""
 
 
 def diff_options(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ FORMATS: Mapping[Kind, tuple[Format, ...]] = {
     "run": get_args(Format),
     "difference": ("text", "markdown", "html", "json"),
     "releases": ("text", "markdown", "html", "json"),
+    "causes": ("markdown", "html", "json"),
 }
 """What each kind of report can be written in."""
 

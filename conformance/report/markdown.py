@@ -15,6 +15,8 @@ from conformance.text import in_line, printable
 
 MOST = 900_000
 """Characters of blocks after which the rest is counted: a job summary holds a megabyte."""
+BLOCKS = {"changes": "change.md", "findings": "finding.md"}
+"""What writes the blocks of these sections."""
 LINES = 100
 """How many lines of a section are written."""
 LONGEST = 100
@@ -59,7 +61,7 @@ def _told(
     room = MOST
     for section in sections:
         changes = section.kind == "changes"
-        template = environment.get_template("change.md" if changes else "block.md")
+        template = environment.get_template(BLOCKS.get(section.kind, "block.md"))
         written, left, above = [], 0, ("", "")
         for _, alike in groupby(section.blocks, _what_changed if changes else id):
             blocks = list(alike)

@@ -1,7 +1,7 @@
-"""The Report: everything that is said of a run, a difference or several releases, in no format.
+"""The Report: everything that is said of a run, a difference, releases or faults, in no format.
 
-Builders (`of_run`, `of_difference`, `of_releases`) make one, each format's file writes it. Texts
-are as targets and records gave them: whoever writes them makes them harmless for its format.
+Builders (`of_run`, `of_difference`, `of_releases`, `of_causes`) make one, each format's file writes
+it. Texts are as targets and records gave them: who writes them makes them harmless for its format.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from conformance.verdicts.changes import ChangeClass
 from conformance.verdicts.judge import Standing, Verdict
 
 T = TypeVar("T")
-Kind: TypeAlias = Literal["run", "difference", "releases"]
+Kind: TypeAlias = Literal["run", "difference", "releases", "causes"]
 Role: TypeAlias = Literal["target", "oracle", "old", "new", "release"]
 SectionKind: TypeAlias = Literal[
     "short", "new", "fault", "known", "better", "departs", "causes", "changes", "stale",
-    "counts", "areas", "cases", "surveyed",
+    "counts", "areas", "cases", "surveyed", "findings",
 ]  # fmt: skip
 Tone: TypeAlias = "Verdict | ChangeClass | Literal['']"
 """The verdict or the class of a change, which gives a thing its colour."""
@@ -202,7 +202,9 @@ class Section:
 
     @property
     def title(self) -> str:
-        """`falls short (3 cells)`."""
+        """`falls short (3 cells)`, `raises (2 causes)`."""
+        if self.kind == "findings":
+            return f"{self.heading} ({plural(len(self.blocks), 'cause')})"
         cells = f" ({plural(cells_in(self.blocks), 'cell')})" if self.blocks else ""
         return f"{self.heading}{cells}"
 
@@ -289,7 +291,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Report:
-    """What is said of a run, a difference or releases.
+    """What is said of a run, a difference, releases or the causes of faults.
 
     `word` is the closing word, None where nothing was judged; `beside` is what must be known with
     it (`12 known failures`). `headline` are the sentences of most weight, `reservations` what a

@@ -122,7 +122,7 @@ def change_blocks(found: Changes, known: Known) -> Iterator[Block]:
 
     def alike(change: Change) -> object:
         told = change.kind, change.cause, change.mismatch, change.turn
-        return _facts(change), told, change.cell.case, change.cell.target
+        return facts_of(change), told, change.cell.case, change.cell.target
 
     changes = (change for change in found.changes if change.kind not in ONE_SIDED)
     return (_block(group, known) for group in grouped(changes, alike).values())
@@ -140,7 +140,7 @@ def _block(changes: Sequence[Change], known: Known) -> Block:
         cause=first.cause,
         mismatches=first.mismatches,
         note=MEANING.get(first.kind, ""),
-        facts=_facts(first),
+        facts=facts_of(first),
         since=f"{first.turn}, {_a(by.kind)}" if by else "",
         reason=by.reason if by else "",
         link=by.link if by else "",
@@ -153,7 +153,8 @@ def _a(kind: str) -> str:
     return kind if kind == "unsupported" else f"a {kind}"
 
 
-def _facts(change: Change) -> tuple[Fact, ...]:
+def facts_of(change: Change) -> tuple[Fact, ...]:
+    """What differs of a cell, with both values."""
     if change.old is None or change.new is None:
         return ()
     if change.kind in MEANING:

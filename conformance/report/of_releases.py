@@ -10,18 +10,30 @@ from typing import Any
 from conformance.corpus.language.case import MODES, Case
 from conformance.report import building
 from conformance.report.building import grouped, table_of
-from conformance.report.model import Block, Column, Item, Report, Rows, Section, Subject, Table
-from conformance.report.of_difference import Known, change_blocks, changed_cells
-from conformance.text import plural
+from conformance.report.model import (
+    Column,
+    Fact,
+    Item,
+    Report,
+    Row,
+    Rows,
+    Section,
+    Subject,
+    Table,
+)
+from conformance.report.of_difference import LONGEST, Known, changed_cells, facts_of
+from conformance.text import clean, plural
+from conformance.verdicts.causes import Causes
 from conformance.verdicts.changes import REWORDED, Changes
 from conformance.verdicts.findings import ORACLE_LABEL, Finding, Findings
 from conformance.verdicts.judge import RAN
+from conformance.verdicts.turns import Turn, turns_of
 
 HEAD = (
     "Made from the records in this folder by gradconf report reports --format history; do not"
     " edit. A record holds the raw answers of one release; they are judged anew, by the cases and"
     " the documented deviations of today, without TensorFlow. tox run -e reports records what is"
-    " missing or stale."
+    " missing or stale. FINDINGS.md has the faults, each with a script."
 )
 RELEASES = (
     "Cells that passed, of those that apply; the others are documented deviations, unless the"
@@ -29,16 +41,22 @@ RELEASES = (
 )
 AREAS = "Cells that passed in all modes together: a plain number is all that apply."
 CHANGELOG = (
-    "What a release answers differently from the one before it in this table, the newest first. A"
-    " change that a documented deviation explains stands under its reason."
+    "What a release answers differently from the one before it in this table, the newest first: a"
+    " row for each cause that begins, ends or changes its answer, the gravest kind first, with"
+    " both values of one case. The cells are those in which a record shows it."
 )
-WORDS_ONLY = "Only the words of an error"
 UNEXPLAINED = "Falls short, and no deviation is documented"
+WORDS_ONLY = "in the words of an error alone"
+ALLOWED = "allowed"
 WITHIN = "Within the contract, or a deviation on both sides"
+COLUMNS = ("kind", "cause", "turn", "case", "was", "is", "why", "source")
 
 
 def report_of_releases(
-    releases: Sequence[Findings], changes: Iterable[Changes], cases: Mapping[str, Case]
+    releases: Sequence[Findings],
+    changes: Iterable[Changes],
+    cases: Mapping[str, Case],
+    causes: Causes,
 ) -> Report:
     """The Report of runs of one target each, in the order in which its releases were published.
 
@@ -59,7 +77,7 @@ def report_of_releases(
             Section("Releases", "counts", tables=(_releases(releases),), lines=(RELEASES,)),
             Section("Areas", "areas", tables=(_areas(releases),), lines=(AREAS,)),
             Section("Gradient behaviour changelog", "changes", lines=(CHANGELOG,)),
-            *(_section(old, new, found, cases, known) for (old, new), found in turns),
+            *(_section(old, new, found, cases, causes) for (old, new), found in turns),
         ),
         changes=tuple(block for found in kept for block in changed_cells(found, known)),
         compared=sum(found.compared for found in kept),
@@ -141,28 +159,48 @@ def _of_the_target(found: Changes, cases: Container[str]) -> Changes:
 
 
 def _section(
-    old: Findings, new: Findings, found: Changes, cases: Mapping[str, Case], known: Known
+    old: Findings, new: Findings, found: Changes, cases: Mapping[str, Case], causes: Causes
 ) -> Section:
-    """What changed from one release to the next, by reason."""
+    """What turned from one release to the next, cause by cause, and what that comes to."""
     short = {(f.cell.case, f.cell.mode) for run in (old, new) for f in run.cells if f.falls_short}
-    blocks = [_placed(block, cases[block.case], short) for block in change_blocks(found, known)]
-    changed = plural(len(found.changes), "change") if blocks else "No change"
-    line = f"{changed} in {plural(found.compared, 'cell')} that both answered."
+    turns = turns_of(found, causes)
+    rows = [_row(turn, cases, short) for turn in turns if turn.effect != REWORDED]
+    changed = plural(len(found.changes), "change") if turns else "No change"
+    told = [f"{changed} in {plural(found.compared, 'cell')} that both answered"]
+    if count := sum(bool(turn.word) for turn in turns):
+        told.append(f"{plural(count, 'cause')}")
+    for turn in turns:
+        if not turn.word:
+            where = WORDS_ONLY if turn.effect == REWORDED else WITHIN.lower()
+            told.append(f"{plural(len(turn.changes), 'cell')} {where}")
     heading = f"{version_of(old)} to {version_of(new)}"
-    return Section(heading, "changes", tuple(sorted(blocks, key=_order)), lines=(line,))
+    tables = (table_of(COLUMNS[:4], ["cells", *map(_text, COLUMNS[4:])], rows),) if rows else ()
+    return Section(heading, "changes", tables=tables, lines=(f"{'; '.join(told)}.",))
 
 
-def _placed(block: Block, case: Case, short: Container[tuple[str, str]]) -> Block:
-    """A block with where its case is written, and what it is if no departure explains it."""
-    placed = replace(block, file=case.place.file, line=case.place.line, cause="")
-    if block.since:
-        return placed
-    if block.label == REWORDED:  # the values would fill half the page: `gradconf diff` has them
-        return replace(placed, cause=WORDS_ONLY, title="", facts=())
-    falls_short = any((block.case, mode) in short for mode in block.modes)
-    return replace(placed, cause=UNEXPLAINED if falls_short else WITHIN)
+def _text(head: str) -> Column:
+    return Column(head, number=False)
 
 
-def _order(block: Block) -> tuple[object, ...]:
-    """The explained changes first, then by what they are; mere words come last."""
-    return block.cause == WORDS_ONLY, block.cause, block.since, block.reason
+def _row(turn: Turn, cases: Mapping[str, Case], short: Container[tuple[str, str]]) -> Row:
+    """A turn with both values of its first change, and where they are explained."""
+    first, by = turn.changes[0], turn.changes[0].explained_by
+    case, modes = cases[first.cell.case], {change.cell.mode for change in turn.changes}
+    falls_short = any((change.cell.case, change.cell.mode) in short for change in turn.changes)
+    title = turn.cause.title if turn.cause else by.reason if by else ""
+    fact = next(filter(_is_told, facts_of(first)), facts_of(first)[0])
+    return (
+        turn.effect if turn.word or falls_short else ALLOWED,
+        title or (UNEXPLAINED if falls_short else WITHIN),
+        turn.word,
+        Item(case.id, link=f"../{case.place.file}#L{case.place.line}"),
+        f"{len(turn.changes)} in {', '.join(mode for mode in MODES if mode in modes)}",
+        *(clean(value, LONGEST) for value in (fact.old, fact.new)),
+        by.reason if by else "",
+        Item("source", link=by.link) if by else "",
+    )
+
+
+def _is_told(fact: Fact) -> bool:
+    """Whether something stands on both sides."""
+    return not {fact.old, fact.new} & {"not observed", "not reached"}

@@ -29,7 +29,7 @@ SEVERITIES: Mapping[Severity, str] = {
 assert tuple(SEVERITIES) == get_args(Severity)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cause:
     """What these departures have in common; the first one is typical.
 

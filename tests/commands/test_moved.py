@@ -150,7 +150,7 @@ def test_the_history_of_a_moved_case_is_one(gradconf: Program, folder: Path) -> 
             move(folder / "cases")
     page = gradconf("report", "reports", *CORPUS, "--format", "history").stdout
     assert "2 changes in 3 cells that both answered" in page
-    assert "powers/second/square" in page.replace("&#95;", "_")
+    assert "powers/second/persistent_square" in page.replace("&#95;", "_")
     assert "basics" not in page
 
 

@@ -75,6 +75,7 @@ def test_tox_records_what_the_table_calls_recorded() -> None:
     assert commands("reports") == [
         *(f"{asked(one)} reports/tensorflow-{one}.jsonl.gz {options}" for one in RECORDED),
         "gradconf report reports --format history --output reports/README.md",
+        "gradconf report reports --format findings --output reports/FINDINGS.md",
     ]
 
 
