@@ -30,6 +30,14 @@ with tf.GradientTape() as outer:
 g = outer.gradient(first, x)
 """
 
+RUN_OF_WEIGHTS = """
+with tf.GradientTape() as tape:
+    tape.watch(x)
+    y = x * x
+{weights}
+g = tape.gradient(y, x, output_gradients=weights)
+"""
+
 
 def case(run=RUN, expect=EXPECT, **more):
     return one_case(entry(run=run, expect=expect, **more))
@@ -49,11 +57,27 @@ def test_the_forward_ends_at_the_query_and_returns_target_and_upstream():
         "    with tf.GradientTape(persistent=True) as t:\n"
         "        t.watch([x, w])\n"
         "        y = tf.cast(x, tf.float64) * w\n"
-        "    pass\n"
-        "    return y, x\n"
+        "    def upstream():\n"
+        "        pass\n"
+        "        return x\n"
+        "    return y, upstream\n"
     )
     assert 'displaced("w"' not in text(found, name="gx"), "w is no source of it"
     assert "dtype=tf.float64" not in text(found, "float32")
+
+
+def test_what_makes_the_upstream_gradient_alone_is_called_once():
+    run = RUN_OF_WEIGHTS.format(weights="weights = 2.0 * y\nweights *= x")
+    made = text(case(run))
+    assert made.endswith(
+        "    def upstream():\n"
+        "        weights = 2.0 * y\n"
+        "        weights *= x\n"
+        "        return weights\n"
+        "    return y, upstream\n"
+    )
+    made = text(case(RUN_OF_WEIGHTS.format(weights="weights = 2.0 * y\ny = y * 2.0")))
+    assert "    y = y * 2.0\n    def upstream():\n        return weights\n" in made
 
 
 def test_the_answer_that_is_due_has_a_derivative_at_each_source():

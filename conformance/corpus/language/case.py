@@ -181,7 +181,7 @@ class Case:
 
     `id` is `<area>/<topic>/<name>`. `run` and `setup` are checked program text. `expect` holds
     the expectations of every mode, `expect_in` those that differ in a mode. `formerly` is the id
-    that it had before it was moved. A row of a table is about an `operation` of the catalogue.
+    that it had before it was moved. A row of a table is about an `operation`.
     """
 
     id: str

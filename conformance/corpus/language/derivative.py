@@ -1,8 +1,8 @@
 """Forward programs: what a target is asked for so that a gradient is held against its derivative.
 
 The program of `g = tape.gradient(y, x)` is the case's own up to that statement. It returns y and
-the upstream gradient, from inputs that the worker can displace. Floats are float64 in it, or
-float32 where a target has nothing wider.
+what makes the upstream gradient, from inputs that the worker can displace. Floats in it are
+float64, or float32 where a target has nothing wider.
 """
 
 from __future__ import annotations
@@ -149,7 +149,12 @@ def forward_of(case: Case, name: str) -> Forward:
     ]
     body = _until(case.run, statement, unused)
     margin = body[-1][: len(body[-1]) - len(body[-1].lstrip())]
-    body[-1] = f"{margin}return {ast.unparse(target)}, {ast.unparse(weights) if weights else None}"
+    body[-1] = f"{margin}return {ast.unparse(target)}, {'upstream' if weights else None}"
+    if weights:
+        bound_before = names_of_scope(tree_of(case.setup)) | {item.name for item in case.inputs}
+        first = _first_of_weights(tree.body, statement, bound_before | names_read(target))
+        made = [*body[first:-1], f"{margin}return {ast.unparse(weights)}"]
+        body[first:-1] = [f"{margin}def upstream():", *indented(made)]
     parameters = parameters_of(case)
     attempts = {
         dtype: (_text(case, body, parameters, moved, dtype), STEPS[dtype, order])
@@ -216,6 +221,20 @@ def _until(run: str, statement: ast.stmt, unused: Collection[ast.stmt]) -> list[
         first, last = one.lineno - 1, one.end_lineno or one.lineno
         lines[first:last] = [f"{lines[first][: one.col_offset]}pass", *[""] * (last - first - 1)]
     return lines
+
+
+def _first_of_weights(body: Sequence[ast.stmt], query: ast.stmt, taken: Collection[str]) -> int:
+    """The place of the first of the lines before a query that make the upstream gradient alone.
+
+    Such lines bind no name that is `taken`, or that other lines bind.
+    """
+    before = [*body[: body.index(query)]] if query in body else []
+    moved: list[ast.stmt] = []
+    while before and isinstance(before[-1], ast.Assign | ast.AugAssign):
+        moved.insert(0, before.pop())
+    while moved and names_of_scope(*moved) & {*taken, *names_of_scope(*before)}:
+        before.append(moved.pop(0))
+    return (moved or [query])[0].lineno - 1
 
 
 def _text(

@@ -18,10 +18,15 @@ PROGRAMS = ("setup", "run")
 _HOLE = re.compile(r"\$\{([^{}\n]*)\}")
 
 
+ROW = {"operation": "operation", "op": "operation", "family": "family"}
+"""What the keys of a row say of its case."""
+
+
 def expand(name: str, node: Node) -> Iterator[tuple[str, Node, Mapping[str, str]]]:
     """One entry as it is, or one for each combination of its axes: its name, itself, what it is of.
 
-    A combination is of an operation and a family where one of its axes asks the catalogue.
+    A combination is of an operation and a family where one of its axes asks the catalogue, and of
+    the operation that a row of a list calls its `op`.
     """
     if not isinstance(node.value, dict) or "each" not in node.value:
         yield name, node, {}
@@ -35,7 +40,6 @@ def expand(name: str, node: Node) -> Iterator[tuple[str, Node, Mapping[str, str]
     entry = {key: child for key, child in node.value.items() if key != "each"}
     names: set[str] = set()
     unused = set(axes)
-    asking = [axis for axis in axes if _is_query(given.mapping()[axis])]
     for combination in itertools.product(*axes.values()):
         filler = _Filler(dict(zip(axes, combination, strict=True)))
         full_name = filler.name(name, node)
@@ -44,13 +48,18 @@ def expand(name: str, node: Node) -> Iterator[tuple[str, Node, Mapping[str, str]
             node.fault_of_name(f"{message} the name")
             return
         names.add(full_name)
-        rows_of = [filler.chosen[axis].mapping() for axis in asking]
-        row = {key: row[key].line() for row in rows_of for key in ("operation", "family")}
+        row = {ROW[key]: text for value in combination for key, text in _texts(value) if key in ROW}
         yield full_name, replace(node, value=filler.mapping(entry, node)), row
         unused -= filler.used
     for axis in sorted(unused):
         values = given.mapping()[axis]
         values.fault_of_name(f"the axis '{shortened(axis)}' is never used: remove it")
+
+
+def _texts(value: Node) -> Iterator[tuple[str, str]]:
+    """The keys of a row with a text, and the texts."""
+    row = value.value if isinstance(value.value, dict) else {}
+    return ((key, node.value) for key, node in row.items() if isinstance(node.value, str))
 
 
 def _is_query(axis: Node) -> bool:

@@ -48,10 +48,12 @@ class _Forward:
         self.step = attempt["step"]
         self.points = {}  # the inputs of the last call
         self.draws = True
-        self.outputs, weights = self._call()
+        self.outputs, upstream = self._call()
         self.draws = self._draws()
-        if weights is None:
+        if upstream is None:
             weights = [np.ones_like(y) for y in self.outputs]
+        else:
+            weights = [_array(w) for w in _leaves(upstream())]
         self.weights = [np.conj(w) for w in weights]
         self.base = self.points
 
@@ -110,7 +112,7 @@ class _Forward:
         return change, abs(new - old)
 
     def _call(self, name="", index=0, move=0.0):
-        """The outputs and their weights, from fresh inputs, one element of which is moved."""
+        """The outputs from fresh inputs, one of whose elements is moved, and what makes weights."""
         self.points = points = {}
 
         def displaced(source, value):
@@ -130,9 +132,8 @@ class _Forward:
         namespace["displaced"] = displaced
         exec(self.code, namespace)
         inputs = [namespace[parameter] for parameter in self.parameters]
-        outputs, weights = namespace["case"](*inputs)
-        weighed = None if weights is None else [_array(w) for w in _leaves(weights)]
-        return [self._output(y) for y in _leaves(outputs)], weighed
+        outputs, upstream = namespace["case"](*inputs)
+        return [self._output(y) for y in _leaves(outputs)], upstream
 
     def _output(self, value):
         """An output in the precision that was asked for, or wider."""
