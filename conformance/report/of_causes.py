@@ -64,7 +64,7 @@ def _block(one: Shown) -> Block:
         cause=f"{' to '.join(one.span)} (recorded: {', '.join(one.releases) or 'none'})",
         since=entry.kind,
         reason=f"{entry.reason}; right is {entry.right}",
-        link=entry.link,
+        link=cause.issue or entry.link,
         program=cause.script,
         show="",
         replay="",

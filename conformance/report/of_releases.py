@@ -188,6 +188,7 @@ def _row(turn: Turn, cases: Mapping[str, Case], short: Container[tuple[str, str]
     case, modes = cases[first.cell.case], {change.cell.mode for change in turn.changes}
     falls_short = any((change.cell.case, change.cell.mode) in short for change in turn.changes)
     title = turn.cause.title if turn.cause else by.reason if by else ""
+    link = (turn.cause and turn.cause.issue) or (by.link if by else "")
     fact = next(filter(_is_told, facts_of(first)), facts_of(first)[0])
     return (
         turn.effect if turn.word or falls_short else ALLOWED,
@@ -197,7 +198,7 @@ def _row(turn: Turn, cases: Mapping[str, Case], short: Container[tuple[str, str]
         f"{len(turn.changes)} in {', '.join(mode for mode in MODES if mode in modes)}",
         *(clean(value, LONGEST) for value in (fact.old, fact.new)),
         by.reason if by else "",
-        Item("source", link=by.link) if by else "",
+        Item("source", link=link) if by else "",
     )
 
 

@@ -34,7 +34,8 @@ class Cause:
     """What these departures have in common; the first one is typical.
 
     `script` is a program that shows the fault: the last word that it prints is `departs`, or
-    `keeps` where the release has it not. What is no fault has neither severity nor script.
+    `keeps` where the release has it not. What is no fault has neither severity nor script. `issue`
+    is the public issue where the departures link to something else.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Cause:
     place: Place
     severity: Severity | Literal[""] = ""
     script: str = ""
+    issue: str = ""
 
     def holds(self, version: str, modes: Sequence[str]) -> bool:
         """Whether one of its departures speaks of a version, in one of these modes."""
@@ -105,7 +107,7 @@ def _cause(
 ) -> Iterator[Cause]:
     """A cause, its departures marked as taken; none where something is wrong with it."""
     keys = ("title", "severity", "departures", "script") if is_fault else ("why", "departures")
-    node.keys(keys, required=keys)
+    node.keys((*keys, "issue"), required=keys)
     names = list(_named(node.read("departures", Node.items) or [], listed))
     for item, departure in names:
         if departure in taken:
@@ -123,6 +125,7 @@ def _cause(
             node.place,
             cast("Severity", severity),
             node.read("script", Node.text) or "",
+            node.read("issue", Node.line) or "",
         )
 
 
