@@ -21,7 +21,7 @@ LINES = 100
 """How many lines of a section are written."""
 LONGEST = 100
 """Characters of a value that stand in a list of changes."""
-SPECIAL = re.compile(r"""[\\`*_{}\[\]<>#|~&@:$"']|(?<=www)\.""")
+SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|~&@$]|:(?=\S)|(?<=www)\.")
 
 
 class Safe(str):

@@ -15,7 +15,7 @@ def test_a_shortfall_is_folded_with_its_findings_its_program_and_its_commands():
     assert text.startswith(
         "## ❌ gradconf: falls_short\n\n"
         "- <code>tensorflow 2.21.0</code>: 0 of 1 applicable cell (0.0 %); 1 fall short\n"
-        "  <br>0 facts compared; cells by witnesses&#58; none\n\n"
+        "  <br>0 facts compared; cells by witnesses: none\n\n"
         "### cells\n\n"
         "| target | mode | cells | pass | crash |\n"
         "| :-- | :-- | --: | --: | --: |\n"
