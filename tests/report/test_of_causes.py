@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from conformance.cli import main
-from conformance.files import data_folder
 from conformance.report import FORMATS, render
 from conformance.report.model import Report
 from conformance.report.of_causes import report_of_causes
@@ -18,10 +15,10 @@ from conformance.verdicts.causes import Cause, Causes
 from conformance.verdicts.departures import Departures
 from conformance.verdicts.shown import shown
 from tests.report.making import LOST, RIGHT
+from tests.report.test_json import documented
 from tests.report.test_of_releases import CASES, ENTRY, ONE, record
 
 ROOT = Path(__file__).parent.parent.parent
-SCHEMA = json.loads((data_folder("docs") / "schemas" / "report.json").read_text("utf-8"))
 SCRIPT = "import tensorflow as tf\nprint('departs')\n"
 ISSUE = "https://example.org/issues/2"
 OTHER = replace(ENTRY, name="cubes", cases=("math/sq/cube",), since="2.9", until="2.9")
@@ -69,8 +66,7 @@ def test_the_formats_have_the_script_as_it_stands(report: Report) -> None:
     assert "\n\n### Squares have none.\n\n**None for a value** in 2.5 to 2.8" in text
     assert f"```python\n{SCRIPT}```\n" in text
     assert f"[<code>{ONE.id}</code>](../cases/math/sq.yaml#L4):" in text
-    document = json.loads(render(report, "json"))
-    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    assert documented(report)["kind"] == "causes"
     assert "print(&#39;departs&#39;)" in render(report, "html")
     assert "text" not in FORMATS["causes"]
 

@@ -16,6 +16,7 @@ from conformance.verdicts.changes import changes_between, side_of
 from conformance.verdicts.departures import Departure, Departures
 from conformance.verdicts.findings import findings_of
 from tests.report.making import LOST, RIGHT, cases_named, raised, sections_of
+from tests.report.test_json import documented
 from tests.verdicts.making_sides import ABOUT, cell
 
 ONE, TWO = CASES = cases_named("one", "two")
@@ -145,5 +146,8 @@ def test_the_page_is_markdown_with_links_into_the_repository() -> None:
         " had &#42;no&#42; gradient | [<code>source</code>](https://example.org/1) |\n"
     ) in text
     assert not text.endswith("**\n"), "a page of a repository closes with no word"
-    for format in ("html", "json", "text"):
+    for format in ("html", "text"):
         assert "2.10.1" in render(report(), format)
+    assert documented(report(ANSWERS, DEVIATION))["kind"] == "releases"
+    link = '<a href="https://example.org/1" rel="noreferrer">source</a>'
+    assert link in render(report(ANSWERS, DEVIATION), "html")
