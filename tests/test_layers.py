@@ -30,6 +30,8 @@ FRAMEWORKS = ("tensorflow", "jax", "torch", "keras", "reference_impl")
 INSIDE = "conformance.drivers.inside"
 IN_WORKERS = (
     INSIDE,
+    "conformance.drivers.kit",
+    "conformance.drivers.adapters",
     "conformance.suite.null_targets",
     "conformance.suite.numeric.inside",
     "conformance.suite.rules.inside",

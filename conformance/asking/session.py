@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from conformance.answers.text import steady_line
 from conformance.answers.wire import parse_json, texts
+from conformance.corpus.catalogue import spellings_of
 from conformance.drivers import INSIDE, LIMITS, Limits
 from conformance.drivers.groups import groups
 from conformance.targets.specification import Target
@@ -88,6 +89,7 @@ class Session:
             "attribute": self.target.attribute,
             "path": self.target.path,
             "readable": [*own, *self.target.path],
+            "spellings": spellings_of(self.target.name) if self.target.is_adapted else {},
         }
         try:
             about = self.ask(request, START_TIMEOUT)

@@ -119,6 +119,8 @@ class Worker:
             detail = f"the target declares that it lacks {', '.join(lacks)}"
             return Answer("unsupported", detail=detail)
         answer = self._answer_of_process(job)
+        if self.target.is_adapted and (lack := _lack(answer)):
+            answer = Answer("unsupported", detail=f"{self.target.name} lacks {lack}")
         if self.target.module == ORACLE_MODULE and (name := _unknown_name(answer, job.lowered)):
             answer = Answer("unsupported", detail=f"the oracle has no tf.{name}")
         if not (job.case.isolated and self._session.forks):
@@ -195,6 +197,14 @@ def _unknown_name(answer: Answer, lowered: Lowered) -> str:
             if missing[1] in name.split("."):
                 return name
     return ""
+
+
+def _lack(answer: Answer) -> str:
+    """What an adapted framework lacks, by the kit's own error; else nothing."""
+    raised = (answer.error, *answer.observations.values())
+    lacks = [one.message for one in raised if isinstance(one, Raised) and one.type == "Lacks"]
+    lacks += [one.fault for one in answer.derivatives.values() if one.fault.startswith("Lacks: ")]
+    return lacks[0].removeprefix("Lacks: ") if lacks else ""
 
 
 def _ran_out_of_memory(answer: Answer) -> bool:

@@ -38,20 +38,25 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 
 def targets_options(parser: argparse.ArgumentParser) -> None:
-    """`gradconf targets` takes no options."""
+    """The options of `gradconf targets`."""
+    kept = "remove the environments of all but the newest release of each framework"
+    parser.add_argument("--prune", action="store_true", help=kept)
 
 
 def run_targets(arguments: argparse.Namespace) -> int:
-    """List what can be asked, what of it is installed here, and the TensorFlows kept ready."""
-    from conformance.targets.environments import cached  # `list` starts without them
+    """List what can be asked, what of it is installed here, and the releases kept ready."""
+    from conformance.targets.environments import cached, pruned  # `list` starts without them
     from conformance.targets.specification import DEFAULT_MODES, NAMED
 
+    for old in pruned() if arguments.prune else ():
+        print(f"removed {old.framework}=={old.version} {printable(old.interpreter)}")
     for name in NAMED:
         modes = ", ".join(DEFAULT_MODES.get(name, ("eager",)))
         print(f"{name:20} {_installed(name):16} modes {modes}")
-    print("tensorflow==X.Y.Z    made when asked for, 2.5.0 or newer; ready:")
+    print("tensorflow==X.Y.Z    made when asked for, as for each of these; ready:")
     for environment in cached():
-        print(f"  tensorflow=={environment.version:8} {printable(environment.interpreter)}")
+        held = f"{environment.framework}=={environment.version:8}"
+        print(f"  {held} {printable(environment.interpreter)}")
     print("./tape.py            a file with TensorFlow's names, or package.module:attribute")
     print(f"confined here        {_confined()}")
     return 0
@@ -72,7 +77,7 @@ def _confined() -> str:
 
 
 def _installed(name: str) -> str:
-    for distribution in DISTRIBUTIONS[name]:
+    for distribution in DISTRIBUTIONS.get(name, (name,)):
         try:
             return metadata.version(distribution)
         except metadata.PackageNotFoundError:

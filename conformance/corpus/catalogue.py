@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -36,7 +37,9 @@ SECOND = ("exists", "zero", "raises")
 """What the second derivative does; `zero`: it is cut, to None or zeros, without an error."""
 VALUE_ROOTS = ("np", "scipy")
 """What the expression of a value may name beside its inputs: NumPy and SciPy."""
-FRAMEWORKS = ("jax", "torch", "autograd", "mygrad")
+FRAMEWORKS = ("numpy", "autograd", "mygrad", "jax", "torch", "tinygrad")
+"""Whose spellings an entry may have; `numpy` is that of all who have NumPy's names as `np`."""
+WITH_NUMPYS_NAMES = ("autograd", "mygrad", "jax")
 SHOWN = tuple(dict.fromkeys((*FEATURES, *TAGS, "random")))
 """The features that an entry may name."""
 DTYPE_GROUPS = {"floats": literals.FLOATS, "complexes": literals.COMPLEXES}
@@ -139,6 +142,20 @@ def load_catalogue(folder: Path = FOLDER) -> dict[str, Operation]:
             raise CaseFileError([Fault(operation.place, message)])
         operations[operation.name] = operation
     return operations
+
+
+@cache
+def spellings_of(framework: str) -> dict[str, str]:
+    """How a framework spells the operations that it has, by TensorFlow's names without `tf.`."""
+    found = {}
+    for operation in load_catalogue().values():
+        called = ast.parse(operation.variants[0].call, mode="eval").body
+        spelling = operation.spellings.get(framework) or (
+            operation.spellings.get("numpy", "") if framework in WITH_NUMPYS_NAMES else ""
+        )
+        if spelling and isinstance(called, ast.Call):
+            found[ast.unparse(called.func).removeprefix("tf.")] = spelling
+    return found
 
 
 def families(folder: Path = FOLDER) -> list[str]:

@@ -1,4 +1,4 @@
-"""Environments for TensorFlow releases: made once, kept in the user's cache, and found again.
+"""Environments for releases of frameworks: made once, kept in the user's cache, and found again.
 
 An environment cannot be moved, so it is made in the folder where it stays. Its marker, which says
 what is inside, is written last: a folder without one was left by an interrupted run, and is made
@@ -43,6 +43,7 @@ class Environment:
     version: str
     interpreter: Interpreter
     requirements: tuple[str, ...]
+    framework: str = "tensorflow"
 
     @property
     def python(self) -> str:
@@ -60,10 +61,10 @@ def provisioned(target: Target, say: Say) -> Target:
     release is too old, fits no interpreter, cannot be installed, or cannot be kept in the cache.
     """
     if target.python is not None:
-        return replace(target, python=_named(target.python, target.version))
+        return replace(target, python=_named(target))
     if target.version is None:
         return target
-    wanted = release(target.version)
+    wanted = release(target.version, target.name)
     found = _found(wanted) or _made(wanted, interpreter_for(wanted), say)
     return replace(target, python=found.python)
 
@@ -75,11 +76,24 @@ def cached() -> list[Environment]:
     except OSError:
         return []
     ready = [found for folder in folders if (found := _read(folder))]
-    return sorted(ready, key=lambda one: (version_key(one.version), one.interpreter.version))
+    return sorted(
+        ready, key=lambda one: (one.framework, version_key(one.version), one.interpreter.version)
+    )
 
 
-def _named(python: str, version: str | None) -> str:
+def pruned() -> list[Environment]:
+    """Remove every environment but those of the newest kept release of each framework."""
+    newest = {one.framework: version_key(one.version) for one in cached()}  # the last one counts
+    old = [one for one in cached() if version_key(one.version) < newest[one.framework]]
+    for one in old:
+        with _locked(one.folder.name, lambda: None):
+            _clear(one.folder)
+    return old
+
+
+def _named(target: Target) -> str:
     """The interpreter that `--python` names, by its path or by a name on PATH."""
+    python, version, name = target.python or "", target.version, target.name
     if os.path.isdir(python):
         inside = os.path.join(python, "bin", "python")
         raise TargetError(f"--python {python} is a folder: write its interpreter, as {inside}")
@@ -90,11 +104,11 @@ def _named(python: str, version: str | None) -> str:
     if version is None:
         return found
     packages = packages_of(found)
-    held = packages.get("tensorflow") or packages.get("tensorflow-cpu") or ""
+    held = packages.get(name) or packages.get(f"{name}-cpu") or ""
     if held.partition("+")[0] != version:
-        holds = f"tensorflow {held}" if held else "no tensorflow"
+        holds = f"{name} {held}" if held else f"no {name}"
         raise TargetError(
-            f"tensorflow=={version}: {found} holds {holds}: leave out --python to have an "
+            f"{name}=={version}: {found} holds {holds}: leave out --python to have an "
             "environment made, or leave out the version to ask what is there"
         )
     return found
@@ -118,7 +132,7 @@ def _made(wanted: Release, interpreter: Interpreter, say: Say) -> Environment:
         with _locked(folder.name, lambda: say(f"{wanted}: waiting for a run that installs it")):
             found = _read(folder)
             if found is None:
-                say(f"{wanted}: installing it for {interpreter}, once; this takes a minute")
+                say(f"{wanted}: installing it for {interpreter}, once: {wanted.size}")
                 found = _built(folder, wanted, interpreter)
             return found
     except OSError as error:
@@ -131,13 +145,14 @@ def _made(wanted: Release, interpreter: Interpreter, say: Say) -> Environment:
 def _built(folder: Path, wanted: Release, interpreter: Interpreter) -> Environment:
     """Make an environment in a folder; where that fails, nothing of it is left."""
     _clear(folder)
-    made = Environment(folder, wanted.version, interpreter, wanted.requirements)
+    made = Environment(folder, wanted.version, interpreter, wanted.requirements, wanted.framework)
     try:
         call_uv(["venv", "--python", interpreter.path, str(folder)], folder.parent)
         install = ["pip", "install", "--compile-bytecode", "--python", made.python]
         call_uv([*install, *wanted.requirements], folder.parent)  # no worker could write it later
         marker = {
             "format": FORMAT,
+            "framework": made.framework,
             "version": made.version,
             "interpreter": [interpreter.path, interpreter.version],
             "requirements": made.requirements,
@@ -180,7 +195,8 @@ def _read(folder: Path) -> Environment | None:
         interpreter = Interpreter(str(path), (int(major), int(minor), int(micro)))
         version = str(version_key(marker["version"]))
         requirements = tuple(map(str, marker["requirements"]))
-        found = Environment(folder, version, interpreter, requirements)
+        framework = str(marker.get("framework", Environment.framework))
+        found = Environment(folder, version, interpreter, requirements, framework)
         return found if os.access(found.python, os.X_OK) else None
     except (OSError, ValueError, TypeError, KeyError, RecursionError, OverflowError):
         return None
@@ -200,4 +216,4 @@ def _name(wanted: Release, interpreter: Interpreter) -> str:
     python = ".".join(map(str, interpreter.version))
     key = "\n".join([interpreter.path, python, *wanted.requirements])
     digest = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-    return f"tensorflow-{wanted.version}-python-{python}-{digest}"
+    return f"{wanted.framework}-{wanted.version}-python-{python}-{digest}"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance.targets.releases import Release
-from conformance.targets.specification import TargetError
+from conformance.targets.specification import ADAPTED, TargetError
 
 IGNORED = (
     *("VIRTUAL_ENV", "UV_PYTHON", "UV_PYTHON_PREFERENCE", "UV_SYSTEM_PYTHON"),
@@ -36,7 +36,7 @@ WHO = (
     "sys.version_info[:3], sys.executable]))"
 )
 """The flags mark free-threaded and debug builds, which no wheel fits."""
-PACKAGES = ("tensorflow", "tensorflow-cpu", "numpy")
+PACKAGES = ("tensorflow", "tensorflow-cpu", "numpy", *ADAPTED)
 WHAT = f"""
 import json
 from importlib import metadata

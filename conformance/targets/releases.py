@@ -15,6 +15,8 @@ from packaging.version import Version
 from conformance.targets.specification import TargetError
 
 TABLE = Path(__file__).with_name("tensorflow.yaml")
+OTHERS = Path(__file__).with_name("frameworks.yaml")
+"""The same rules for each of the other frameworks."""
 
 
 @lru_cache  # a run asks for a few versions, for each of its cells
@@ -49,33 +51,38 @@ def is_between(since: str, version: str, until: str) -> bool:
 
 @dataclass(frozen=True)
 class Release:
-    """A TensorFlow release: what to install for it, and the CPythons it can be installed for."""
+    """A framework's release: what to install for it, and the CPythons it can be installed for."""
 
     version: str
     pythons: tuple[str, ...]
     pins: tuple[str, ...] = ()
+    framework: str = "tensorflow"
+    size: str = "1.6 GB"
 
     @property
     def requirements(self) -> tuple[str, ...]:
         """What an installer is asked for; a release candidate is named exactly, so it is taken."""
-        return (f"{distribution()}=={self.version}", *self.pins)
+        name = distribution() if self.framework == "tensorflow" else self.framework
+        return (f"{name}=={self.version}", *self.pins)
 
     def __str__(self) -> str:
-        return f"tensorflow {self.version}"
+        return f"{self.framework} {self.version}"
 
 
-def release(version: str) -> Release:
+def release(version: str, framework: str = "tensorflow") -> Release:
     """What a version, written as X.Y.Z or X.Y.ZrcN, needs.
 
     A version that is newer than the table is taken to need what the newest one does. Raises
     TargetError for one that is older than the oldest.
     """
     asked = version_key(version).release
-    rules = [rule for rule in _table() if version_key(rule["from"]).release <= asked]
+    rules = [rule for rule in _table(framework) if version_key(rule["from"]).release <= asked]
     if not rules:
-        oldest = _table()[0]["from"]
-        raise TargetError(f"tensorflow {version} is too old: {oldest}.0 is the first to be asked")
-    return Release(version, tuple(rules[-1]["python"]), tuple(rules[-1].get("pins", ())))
+        oldest = _table(framework)[0]["from"]
+        raise TargetError(f"{framework} {version} is too old: {oldest}.0 is the first to be asked")
+    rule = rules[-1]
+    pins, size = tuple(rule.get("pins", ())), rule.get("size", Release.size)
+    return Release(version, tuple(rule["python"]), pins, framework, size)
 
 
 def releases_between(old: str, new: str) -> list[str]:
@@ -95,6 +102,8 @@ def distribution() -> str:
 
 
 @cache
-def _table() -> list[dict[str, Any]]:
-    rules: list[dict[str, Any]] = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
-    return rules
+def _table(framework: str = "tensorflow") -> list[dict[str, Any]]:
+    file = TABLE if framework == "tensorflow" else OTHERS
+    rules = yaml.safe_load(file.read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = rules if file is TABLE else rules[framework]
+    return found

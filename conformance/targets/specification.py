@@ -10,9 +10,16 @@ from pathlib import Path
 
 from conformance.closing import UsageError, Word
 from conformance.corpus.language.case import MODES
+from conformance.drivers import INSIDE
 from conformance.text import did_you_mean, suggest
 
-NAMED = {"reference": "reference_impl", "tensorflow": "tensorflow"}
+ADAPTED = ("autograd", "mygrad", "jax")
+"""The frameworks that are asked through an adapter of ours."""
+NAMED = {
+    "reference": "reference_impl",
+    "tensorflow": "tensorflow",
+    **{name: f"adapters.{name}" for name in ADAPTED},
+}
 """The targets that have a name of their own, and the modules that they are."""
 
 RELEASE = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?(?:rc([0-9]{1,4}))?")
@@ -53,6 +60,11 @@ class Target:
     def name(self) -> str:
         """The label without its version: what deviations are written for."""
         return name_of(self.label)
+
+    @property
+    def is_adapted(self) -> bool:
+        """Whether this is a framework behind an adapter of ours."""
+        return self.name in ADAPTED
 
     @property
     def is_reference(self) -> bool:
@@ -123,9 +135,9 @@ def _split_version(body: str, text: str) -> tuple[str, str | None]:
         raise MisspeltTarget(f"'{text}' names no target: write NAME[==VERSION][:MODE,MODE]")
     if not asked or _is_file_name(body.partition(":")[0]):
         return body, None
-    if name != "tensorflow":
+    if name not in {*NAMED} - {"reference"}:
         meant = did_you_mean(name, NAMED, cutoff=0.75)
-        raise MisspeltTarget(f"'{text}': only tensorflow is asked for by version{meant}")
+        raise MisspeltTarget(f"'{text}': only frameworks are asked for by version{meant}")
     version = RELEASE.fullmatch(written)
     if not version:
         raise MisspeltTarget(f"'{text}': '{written}' is no version such as 2.15.1")
@@ -135,7 +147,7 @@ def _split_version(body: str, text: str) -> tuple[str, str | None]:
 
 def _located(body: str, text: str) -> Target:
     if body in NAMED:
-        return Target(body, NAMED[body], ())
+        return Target(body, NAMED[body], (), path=(str(INSIDE.parent),) * (body in ADAPTED))
     path, colon, attribute = body.partition(":")
     if _is_file_name(path) and not os.path.isfile(path):
         raise MisspeltTarget(f"'{text}': no file {path}")

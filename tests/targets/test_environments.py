@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.targets import environments, interpreters
-from conformance.targets.environments import MARKER, cached, provisioned
+from conformance.targets.environments import MARKER, cached, provisioned, pruned
 from conformance.targets.releases import distribution
 from conformance.targets.specification import TargetError, parse_target
 
@@ -50,6 +50,19 @@ def test_the_cache_lists_what_it_holds(cache: Path, wheels: Path) -> None:
     assert made.requirements == (f"{distribution()}=={VERSION}",)
     held = {distribution(): VERSION, "numpy": "2.4.6"}
     assert interpreters.packages_of(made.python) == held
+
+
+def test_pruning_keeps_the_newest_release_of_each_framework(
+    cache: Path, wheels: Path, said: list[str]
+) -> None:
+    for name, version in (("mygrad", "2.4.0"), ("mygrad", "2.5.0"), ("tensorflow", VERSION)):
+        write_wheel(wheels, name, version)
+        provisioned(parse_target(f"{name}=={version}"), said.append)
+    assert "once: 60 MB" in said[0]  # what it takes is told first
+    assert [(old.framework, old.version) for old in pruned()] == [("mygrad", "2.4.0")]
+    held = [("mygrad", "2.5.0"), ("tensorflow", VERSION)]
+    assert [(one.framework, one.version) for one in cached()] == held
+    assert len(list(cache.iterdir())) == 2
 
 
 def test_what_is_cached_is_listed_from_old_to_new(

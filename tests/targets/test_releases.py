@@ -6,9 +6,10 @@ import platform
 import sys
 
 import pytest
+import yaml
 
-from conformance.targets.releases import distribution, release
-from conformance.targets.specification import TargetError
+from conformance.targets.releases import OTHERS, distribution, release, version_key
+from conformance.targets.specification import ADAPTED, TargetError
 
 SEEN = (
     ("2.5.3", "3.9"),
@@ -78,3 +79,15 @@ def test_the_small_distribution_is_taken_where_it_is_published(
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platform, "machine", lambda: machine)
     assert release("2.21.0").requirements == (f"{name}==2.21.0",)
+
+
+@pytest.mark.parametrize("name", ADAPTED)
+def test_every_adapted_framework_has_rules_of_the_same_form(name: str) -> None:
+    rules = yaml.safe_load(OTHERS.read_text(encoding="utf-8"))[name]
+    listed = [version for rule in rules for version in rule["releases"]]
+    assert listed == sorted(set(listed), key=version_key)
+    found = release(listed[-1], name)
+    assert found.requirements == (f"{name}=={listed[-1]}", *rules[-1].get("pins", ()))
+    assert (str(found), found.size) == (f"{name} {listed[-1]}", rules[-1]["size"])
+    with pytest.raises(TargetError, match=f"{name} 0.0.1 is too old"):
+        release("0.0.1", name)

@@ -20,6 +20,8 @@ def load_target(request: dict) -> tuple:
         target = _import(request["module"])
         for name in filter(None, request["attribute"].split(".")):
             target = getattr(target, name)
+        if request.get("spellings"):
+            target = importlib.import_module("kit").Namespace(target.backend, request["spellings"])
         autograph = getattr(target, "autograph", None)
         if hasattr(autograph, "set_verbosity"):
             autograph.set_verbosity(0)  # as in every run, whatever the user's settings

@@ -1,0 +1,83 @@
+"""Each adapter is judged too: the framework's own rules answer, and where one is wrong it shows."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from conformance.answers.answer import Answer
+from conformance.asking.worker import Job, Worker
+from conformance.corpus.language.case import Case
+from conformance.corpus.language.lowering import lower
+from conformance.drivers import INSIDE
+from conformance.targets.specification import ADAPTED, Target, parse_target
+from conformance.verdicts.judge import Evidence, judge
+from tests.cases import entry, one_case
+
+SLOPE = "with tf.GradientTape() as t:\n    t.watch(x)\n    y = {call}\ng = t.gradient(y, x)"
+SINE = one_case(entry(inputs="{x: 0.0}", run=SLOPE.format(call="tf.sin(x)"), expect="{g: 1.0}"))
+RULES = {
+    "autograd": "from autograd.extend import defvjp\nimport autograd.numpy as np\n"
+    "defvjp(np.sin, lambda answer, x: lambda g: {rule})",
+    "mygrad": "from mygrad.math.trigonometric.ops import Sin\n"
+    "Sin.backward_var = lambda self, g, index, **more: {rule}",
+    "jax": "from jax.interpreters import ad\nfrom jax._src.lax import lax\n"
+    "ad.defjvp(lax.sin_p, lambda g, x, **more: {rule})",
+}
+"""The framework's own rule of the sine, replaced by another one."""
+
+
+def python_of(name: str) -> str:
+    """This interpreter, where it has a framework; the test is skipped where it has not."""
+    if find_spec(name) is None:
+        pytest.skip(f"{name} is not installed")
+    return sys.executable
+
+
+def answered(target: Target, case: Case) -> Answer:
+    worker = Worker(target, 60.0)
+    try:
+        return worker.ask(Job(case, "eager")).answer
+    finally:
+        worker.close()
+
+
+def verdict(target: Target, case: Case) -> str:
+    return judge(Evidence(case, "eager", answered(target, case), None, lower(case))).verdict
+
+
+def patched(name: str, rule: str, folder: Path) -> Target:
+    """The framework behind its adapter, with another rule of the sine."""
+    file = folder / "patched.py"
+    file.write_text(f"{RULES[name].format(rule=rule)}\nfrom adapters.{name} import backend\n")
+    path = (str(INSIDE.parent),)
+    return Target(name, str(file), ("eager",), python=python_of(name), path=path)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_wrong_rule_of_the_framework_is_caught(name: str, tmp_path: Path) -> None:
+    assert verdict(parse_target(name, python_of(name)), SINE) == "pass"
+    assert verdict(patched(name, "2.0 * g", tmp_path), SINE) == "fail"
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_gradient_is_that_of_the_framework(name: str, tmp_path: Path) -> None:
+    """A rule that raises is met: nothing else could have answered."""
+    answer = answered(patched(name, "of_the_framework", tmp_path), SINE)
+    assert "name 'of_the_framework' is not defined" in str(answer.error)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_what_a_framework_lacks_is_unsupported(name: str) -> None:
+    case = one_case(entry(run=SLOPE.format(call="tf.nn.crelu(x)"), expect="{g: 1.0}"))
+    answer = answered(parse_target(name, python_of(name)), case)
+    assert (answer.outcome, answer.detail) == ("unsupported", f"{name} lacks tf.nn.crelu")
+
+
+def test_a_framework_is_found_through_its_adapter() -> None:
+    for name in ADAPTED:
+        assert parse_target(f"{name}==1.2.3").module == f"adapters.{name}"
+        assert (INSIDE.parent / "adapters" / f"{name}.py").is_file()
