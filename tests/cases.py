@@ -13,7 +13,7 @@ from textwrap import indent
 import pytest
 
 from conformance.corpus.cases import load_corpus
-from conformance.corpus.language.case import Case
+from conformance.corpus.language.case import Case, Place
 from conformance.corpus.language.loader import load_file, load_text
 from conformance.files import data_folder
 
@@ -93,6 +93,15 @@ def whole_corpus() -> tuple[Case, ...]:
     with pytest.MonkeyPatch.context() as patch:
         read_shipped_files_once(patch)
         return tuple(load_corpus())
+
+
+@cache
+def varied_corpus() -> list[Case]:
+    """The corpus with at most eight cases of an entry: rows of a table are much alike."""
+    found: dict[Place, list[Case]] = {}
+    for case in whole_corpus():
+        found.setdefault(case.place, []).append(case)
+    return [case for rows in found.values() for case in rows[:8]]
 
 
 def read_shipped_files_once(patch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from conformance.corpus.language.document import CaseFileError, Fault, read_docu
 from conformance.corpus.language.features import features_of
 from conformance.corpus.language.loader import load_text
 from conformance.corpus.language.lowering import lower
-from tests.cases import whole_corpus
+from tests.cases import varied_corpus
 from tests.hostile.documents import UNHURRIED, bounded
 
 generous = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
@@ -260,5 +260,5 @@ def test_a_file_may_be_too_large(tmp_path: Path) -> None:
 
 
 def test_the_corpus_lowers() -> None:
-    for case in whole_corpus():
+    for case in varied_corpus():
         check_lowered(case)
