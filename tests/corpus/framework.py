@@ -75,7 +75,7 @@ NO_COMPUTATION = re.compile(
 BY_HAND = """
     tf.autograph.experimental.set_loop_options tf.autograph.experimental.do_not_convert
     tf.data.Dataset.from_tensor_slices tf.data.Dataset.from_tensors tf.data.Dataset.range
-    tf.keras.Sequential tf.keras.Model
+    tf.keras.Sequential tf.keras.Model tf.keras.optimizers.Adam tf.keras.optimizers.SGD
     tf.lookup.StaticHashTable tf.lookup.KeyValueTensorInitializer
     tf.print tf.TensorSpec tf.linalg.set_diag
     tf.compat.v1.NoGradient tf.compat.v1.NotDifferentiable tf.compat.v1.RegisterGradient

@@ -33,7 +33,7 @@ ATTRIBUTES = frozenset(
     batch map take repeat enqueue dequeue enqueue_many dequeue_many write read stack unstack concat
     get_concrete_function as_list rank num_elements __wrapped__
     mean std
-    gradient_override_map inputs outputs as_default scatter gather
+    gradient_override_map inputs outputs as_default scatter gather apply_gradients
     """,
     )
 )
