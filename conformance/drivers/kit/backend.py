@@ -12,7 +12,7 @@ class Backend:
 
     `scope` are the names that the spellings of the catalogue use; `without_gradient` the errors by
     which the framework says that an operation has none. `nests` tells whether what `vjp` and `jvp`
-    do can be differentiated again, and `arrays` which classes are an array of the framework's.
+    do can be differentiated again.
     """
 
     name = ""
@@ -20,7 +20,6 @@ class Backend:
     scope: dict = {}
     without_gradient: tuple = ()
     nests = True
-    arrays: tuple = (np.ndarray, np.generic)
 
     def array(self, value):
         """The framework's array of a NumPy array."""
@@ -48,10 +47,6 @@ class Backend:
     def jvp(self, function, arrays, tangents):
         """The framework's forward mode: the tangent of each array that `function` answers."""
         raise Lacks("forward mode")
-
-    def compiled(self, function):
-        """The framework's own compilation of a function from arrays to a list of arrays."""
-        raise Lacks("a compiler")
 
 
 def listed(outputs):

@@ -141,10 +141,6 @@ class Namespace:
         source = self.tensor(input)
         return self.recorded(Tensor(self, source.array), source)
 
-    def function(self, func=None, jit_compile=None, **options):
-        """The framework's compilation of a function, with tensors for its arguments."""
-        raise Lacks("tf.function")
-
     # ----- operations -----
 
     def _operation(self, name, function, *arguments, **keywords):
