@@ -91,6 +91,8 @@ def coverage_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cases", action="store_true", help="print the cases of each claim")
     rules = "the registered gradients of TensorFlow that the cases call"
     parser.add_argument("--rules", action="store_true", help=rules)
+    tables = "the tables that each operation of the catalogue is in, and why not in the others"
+    parser.add_argument("--operations", action="store_true", help=tables)
     add_selection(parser)
 
 
@@ -99,7 +101,8 @@ def run_coverage(arguments: argparse.Namespace) -> int:
 
     What no case can state, or no mutant can break, is excused in docs/not_cases.yaml; anything
     else falls short. Whether the mutants fail the cases, `gradconf mutants` asks.
-    With --rules it asks TensorFlow the cases, and shows which registered gradients they call.
+    With --rules it asks TensorFlow the cases, and shows which registered gradients they call; with
+    --operations it shows which tables ask each operation, and falls short at a gap with no reason.
     """
     if arguments.rules:
         from conformance.commands.rules import run_called_rules
@@ -107,6 +110,14 @@ def run_coverage(arguments: argparse.Namespace) -> int:
         return run_called_rules(arguments)
     if arguments.corpus or not selection_of(arguments, ()).everything:
         raise UsageError("coverage takes -k, --area, --tag and --corpus with --rules alone")
+    if arguments.operations:
+        from conformance.commands.operations import tables
+
+        lines = [*tables()]
+        print(*(line for line, _ in lines), sep="\n")
+        word: Word = "falls_short" if any(short for _, short in lines) else "conforms"
+        print(word)
+        return EXIT_CODES[word]
     from conformance.corpus.cases import load_corpus
     from conformance.corpus.contract import PARTS, coverage
     from conformance.suite.mutation import breakers, load_mutants
@@ -135,6 +146,6 @@ def run_coverage(arguments: argparse.Namespace) -> int:
             lack = found.lacks(claim)
             reason = f"lacks {lack}: {claim.text[:90]}" if lack else found.excuse(claim)
             print(f"    {claim.id}: {reason}")
-    word: Word = "falls_short" if lacking else "conforms"
+    word = "falls_short" if lacking else "conforms"
     print(word)
     return EXIT_CODES[word]

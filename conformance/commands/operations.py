@@ -1,4 +1,4 @@
-"""`gradconf list --operations` and `gradconf show --operation`: the catalogue, for people."""
+"""`gradconf list --operations`, `show --operation` and `coverage --operations`: the catalogue."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from conformance.closing import UsageError
+from conformance.corpus.cases import load_corpus
 from conformance.corpus.catalogue import OperationInput, load_catalogue
 from conformance.corpus.selection import NothingSelected, matcher
+from conformance.corpus.tables import KINDS, gaps_of, needless, read_gaps, tables_of
 from conformance.text import clean, did_you_mean, plural, suggest
 
 WIDTH = 80
@@ -119,3 +121,25 @@ def _told(given: OperationInput) -> str:
     if not given.connected:
         parts.append("its gradient is None")
     return ", ".join(parts)
+
+
+def tables() -> Iterator[tuple[str, bool]]:
+    """The cases of each operation by kind of table, and the reasons of its gaps.
+
+    The second of a pair says whether the line is one that falls short.
+    """
+    operations = load_catalogue()
+    found, gaps = tables_of(load_corpus(), operations), read_gaps(operations)
+    for family, members in groupby(operations.values(), lambda one: one.family):
+        yield family, False
+        for one in members:
+            counts = ((kind, found[one.name][kind]) for kind in KINDS)
+            asked = ", ".join(f"{kind} {count}" for kind, count in counts if count)
+            yield f"  {one.name}: {asked or 'no case'}", False
+            reasons: dict[str, list[str]] = {}
+            for kind, reason in gaps_of(one, found[one.name], gaps):
+                reasons.setdefault(reason, []).append(kind)
+            for reason, kinds in reasons.items():
+                yield f"    {', '.join(kinds)}: {reason or 'no case and no reason'}", not reason
+    for name in needless(operations, found, gaps):
+        yield f"gaps.yaml: {name}: leave it out", True
