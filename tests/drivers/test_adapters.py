@@ -24,7 +24,8 @@ RULES = {
     "defvjp(np.sin, lambda answer, x: lambda g: {rule})",
     "mygrad": "from mygrad.math.trigonometric.ops import Sin\n"
     "Sin.backward_var = lambda self, g, index, **more: {rule}",
-    "jax": "from jax.interpreters import ad\nfrom jax._src.lax import lax\n"
+    "jax": "from jax._src.interpreters import ad\nfrom jax._src.lax import lax\n"
+    "getattr(ad, 'primitive_linearizations', {}).pop(lax.sin_p, None)\n"
     "ad.defjvp(lax.sin_p, lambda g, x, **more: {rule})",
 }
 """The framework's own rule of the sine, replaced by another one."""
@@ -52,7 +53,7 @@ def verdict(target: Target, case: Case) -> str:
 def patched(name: str, rule: str, folder: Path) -> Target:
     """The framework behind its adapter, with another rule of the sine."""
     file = folder / "patched.py"
-    file.write_text(f"{RULES[name].format(rule=rule)}\nfrom adapters.{name} import backend\n")
+    file.write_text(f"{RULES[name].replace('{rule}', rule)}\nfrom adapters.{name} import backend\n")
     path = (str(INSIDE.parent),)
     return Target(name, str(file), ("eager",), python=python_of(name), path=path)
 
