@@ -11,27 +11,29 @@ import ast
 import inspect
 import itertools
 import os
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-from conformance.answers.answer import ENDING, Raised, Value
-from conformance.answers.compare import compare_value, expectation_of
 from conformance.answers.mismatch import Mismatch, lines
-from conformance.answers.tolerances import Bounds
 from conformance.asking.ask import ORACLE
 from conformance.asking.worker import Job, Worker
 from conformance.corpus.catalogue import load_catalogue
+from conformance.suite.agreement import (
+    CALLED,
+    EXPLANATIONS,
+    Explanation,
+    differences,
+    explanation_of,
+    is_of_oracle,
+)
 from conformance.suite.programs import OWN, case_of, programs, texts_of_catalogue
 from conformance.targets.specification import Target, parse_target
 from reference_impl.namespaces import TOP
@@ -41,8 +43,6 @@ from tests.suite.numeric.making import wrong_oracle
 
 EXAMPLES = int(os.environ.get("GRADCONF_SWEEP_EXAMPLES", "300"))
 SEED = int(os.environ.get("GRADCONF_SWEEP_SEED", "11"))
-WIDE = Bounds(2.0**18)
-"""6e-11 of the largest element in float64, 3 % in float32."""
 SECONDS = 60.0
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -68,13 +68,6 @@ UNDRAWN = {
 }
 """What of the oracle's names is not drawn, and why."""
 KNOWN = frozenset(spellings(TOP))
-CALLED = re.compile(r"\btf\.([\w.]+)")
-IN_PART = re.compile(
-    r"einsum\('(\.\.\.|aa)|tf\.norm\(.*ord=|num_segments|tf\.newaxis|adjoint=|element_shape="
-)
-"""What of an operation the oracle has not: labels twice, orders of norms, further keywords."""
-SEVERAL = re.compile(r"tf\.(identity_n|nn\.moments)\([^[]*\[[^]]*\]\)$")
-"""What answers several tensors, which are targets and sources in ways of their own."""
 OWN_TEXTS = [text for _, (texts, _) in OWN for text in texts]
 TEXTS = [*itertools.chain(*texts_of_catalogue().values()), *OWN_TEXTS]
 """The operations that can be drawn."""
@@ -82,43 +75,7 @@ TEXTS = [*itertools.chain(*texts_of_catalogue().values()), *OWN_TEXTS]
 
 def is_known(text: str) -> bool:
     """Whether the oracle has what a text calls."""
-    if text in OWN_TEXTS:
-        return True
-    names = CALLED.findall(text)
-    return KNOWN.issuperset(names) and not IN_PART.search(text) and not SEVERAL.search(text)
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """One entry of explained.yaml."""
-
-    reason: str
-    program: str = ""
-    expected: str = ""
-    got: str = ""
-    difference: float | None = None
-    inputs: str = ""
-    run: str = ""
-
-    def explains(self, entry: str, mismatch: Mismatch) -> bool:
-        """Whether everything that it says is found."""
-        return bool(
-            re.search(self.program, entry)
-            and re.search(self.expected, str(mismatch.expected))
-            and re.search(self.got, str(mismatch.got))
-            and (self.difference is None or self._is_within(mismatch))
-        )
-
-    def _is_within(self, mismatch: Mismatch) -> bool:
-        """Whether two numbers differ, by no more than it explains."""
-        assert self.difference is not None
-        return mismatch.difference is not None and mismatch.difference <= self.difference
-
-
-EXPLANATIONS = [
-    Explanation(**entry)
-    for entry in yaml.safe_load(Path(__file__).with_name("explained.yaml").read_text())
-]
+    return text in OWN_TEXTS or is_of_oracle(text, KNOWN)
 
 
 class Sweep:
@@ -142,34 +99,17 @@ class Sweep:
         job = Job(case, "eager")
         both = (self.tensorflow, self.oracle)
         expected, got = self._at_once.map(lambda worker: worker.ask(job).answer, both)
-        if expected.outcome != got.outcome:
-            return (
-                Mismatch("error", "", "", *(f"{a.outcome} {a.detail}" for a in (expected, got))),
-            )
-        found: list[Mismatch] = []
-        for name in dict.fromkeys([*expected.observations, *got.observations, ENDING]):
-            due, told = (silent(answer.observed(name)) for answer in (expected, got))
-            if due != told:
-                facts = compare_value(expectation_of(due), told, WIDE, name=name)
-                found += facts.mismatches
-        return tuple(found)
+        return differences(expected, got)
 
     def _explain(self, entry: str, mismatch: Mismatch) -> bool:
-        for explanation in EXPLANATIONS:
-            if explanation.explains(entry, mismatch):
-                self.explained[explanation.reason] += 1
-                return True
-        return False
+        explanation = explanation_of(entry, mismatch)
+        self.explained.update([explanation.reason] if explanation else [])
+        return explanation is not None
 
     def close(self) -> None:
         """End both processes."""
         self.oracle.close()
         self.tensorflow.close()
-
-
-def silent(value: Value) -> Value:
-    """The same value; an error has its class alone."""
-    return Raised(value.type, (), "") if isinstance(value, Raised) else value
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +137,9 @@ def check(sweep: Sweep, examples: int, phases: Collection[Phase] = tuple(Phase))
 def test_the_oracle_answers_what_tensorflow_answers(sweep: Sweep) -> None:
     check(sweep, EXAMPLES)
     if EXAMPLES >= 20_000:
-        often = [given.reason for given in EXPLANATIONS if not given.run]
+        often = [
+            given.reason for given in EXPLANATIONS if given.check == "oracle" and not given.run
+        ]
         idle = [reason for reason in often if not sweep.explained[reason]]
         assert not idle, "explanations that explain nothing"
 

@@ -1,0 +1,103 @@
+"""Where two answers to a drawn program differ, and which differences explained.yaml explains."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from conformance.answers.answer import ENDING, Answer, Raised, Value
+from conformance.answers.compare import compare_value, expectation_of
+from conformance.answers.mismatch import Mismatch
+from conformance.answers.tolerances import Bounds
+
+WIDE = Bounds(2.0**18)
+"""6e-11 of the largest element in float64, 3 % in float32: a wrong rule is wrong by per cents."""
+CALLED = re.compile(r"\btf\.([\w.]+)")
+IN_PART = re.compile(
+    r"einsum\('(\.\.\.|aa)|tf\.norm\(.*ord=|num_segments|tf\.newaxis|adjoint=|element_shape="
+)
+"""What of an operation the oracle has not: labels twice, orders of norms, further keywords."""
+SEVERAL = re.compile(r"tf\.(identity_n|nn\.moments)\([^[]*\[[^]]*\]\)$")
+"""What answers several tensors, which are targets and sources in ways of their own."""
+
+
+def is_of_oracle(text: str, known: Set[str]) -> bool:
+    """Whether the oracle, which has the `known` names, has what the text of an operation calls."""
+    names = {*CALLED.findall(text)}
+    return names <= known and not IN_PART.search(text) and not SEVERAL.search(text)
+
+
+def differences(expected: Answer, got: Answer) -> tuple[Mismatch, ...]:
+    """What differs between two answers: None, structures, dtypes, shapes and error classes exactly.
+
+    Numbers are compared with WIDE bounds.
+    """
+    if expected.outcome != got.outcome:
+        was, now = (f"{answer.outcome} {answer.detail}" for answer in (expected, got))
+        return (Mismatch("error", "", "", was, now),)
+    found: list[Mismatch] = []
+    for name in dict.fromkeys([*expected.observations, *got.observations, ENDING]):
+        due, told = (_silent(answer.observed(name)) for answer in (expected, got))
+        if due != told:
+            found += compare_value(expectation_of(due), told, WIDE, name=name).mismatches
+    return tuple(found)
+
+
+def _silent(value: Value) -> Value:
+    """The same value; an error has its class alone."""
+    return Raised(value.type, (), "") if isinstance(value, Raised) else value
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One entry of explained.yaml."""
+
+    reason: str
+    check: str = "oracle"
+    program: str = ""
+    expected: str = ""
+    got: str = ""
+    difference: float | None = None
+    inputs: str = ""
+    run: str = ""
+
+    def explains(self, entry: str, mismatch: Mismatch) -> bool:
+        """Whether everything that it says is found."""
+        return bool(
+            re.search(self.program, entry)
+            and re.search(self.expected, str(mismatch.expected))
+            and re.search(self.got, str(mismatch.got))
+            and (self.difference is None or self._is_within(mismatch))
+        )
+
+    def _is_within(self, mismatch: Mismatch) -> bool:
+        """Whether two numbers differ, by no more than it explains."""
+        assert self.difference is not None
+        return mismatch.difference is not None and mismatch.difference <= self.difference
+
+
+EXPLANATIONS = [
+    Explanation(**entry)
+    for entry in yaml.safe_load(Path(__file__).with_name("explained.yaml").read_text("utf-8"))
+]
+
+
+def explanation_of(entry: str, mismatch: Mismatch, check: str = "oracle") -> Explanation | None:
+    """What explains that TensorFlow answered what was `expected`, and the oracle what it `got`.
+
+    In a check of another name the oracle is what TensorFlow answers elsewhere; rounding explains
+    there, too.
+    """
+    return next(
+        (
+            known
+            for known in EXPLANATIONS
+            if (known.check == check or known.difference is not None)
+            and known.explains(entry, mismatch)
+        ),
+        None,
+    )

@@ -1,0 +1,487 @@
+"""A campaign: programs are drawn, targets are asked, what differs is grouped and made small.
+
+Programs are drawn in batches, each with a seed of its own, so that hypothesis can draw the batch of
+a finding again, and shrink it. Nothing that is found ends the drawing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, count, islice
+from typing import TypeAlias
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
+
+from conformance.answers.answer import Answer, Raised, Slices, Structure, Tensor, Value
+from conformance.answers.mismatch import Mismatch
+from conformance.asking.ask import ORACLE
+from conformance.asking.worker import Job, Worker
+from conformance.corpus.language.case import DERIVATIVE, Case
+from conformance.corpus.language.document import CaseFileError
+from conformance.corpus.language.lowering import lower
+from conformance.suite.agreement import CALLED, differences, explanation_of, is_of_oracle
+from conformance.suite.programs import OWN, case_of, programs, texts_of_catalogue
+from conformance.suite.relations import Program, Relation
+from conformance.targets.specification import Target, TargetError
+from conformance.verdicts.judge import Evidence, judge
+
+BATCH = 100
+"""Programs of one seed: as many are drawn again before one of them is shrunk."""
+AHEAD = 8
+"""Programs that are asked while an earlier one is examined."""
+RELATIONS_EACH = 3
+"""Relations that a program is held against; the next program is held against the next ones."""
+SECONDS = 60.0
+MOVED = 450
+"""Eps by which inputs are moved: 1e-13 in float64. What moves by more than WIDE is not compared."""
+MOST_SET_ASIDE = 0.2
+QUIET = settings(
+    max_examples=BATCH,
+    database=None,
+    deadline=None,
+    derandomize=False,
+    phases=[Phase.generate, Phase.shrink],
+    suppress_health_check=list(HealthCheck),
+    verbosity=Verbosity.quiet,
+    print_blob=False,
+    report_multiple_bugs=False,
+)
+
+
+# ----- drawing -----
+
+
+def drawn(number: int, batch: int, admits: Callable[[str], bool]) -> list[str]:
+    """The entries of a batch, each once: the same ones wherever hypothesis is of one release."""
+    entries: dict[str, None] = {}
+
+    @seed(number * 1_000_003 + batch)
+    @settings(QUIET, phases=[Phase.generate])
+    @given(entry=programs(admits=admits))
+    def draw(entry: str) -> None:
+        entries.setdefault(entry)
+
+    draw()
+    return list(entries)
+
+
+class _Fails(Exception):
+    """What tells hypothesis that a program fails."""
+
+
+def shrunk(
+    found: Finding, number: int, admits: Callable[[str], bool], fails: Callable[[str], bool]
+) -> str:
+    """The smallest program that hypothesis finds below a finding's, which fails as it does.
+
+    The batch is drawn again; programs before the finding's are known not to be meant. Where `fails`
+    gives up, what was found so far stands.
+    """
+    failing = {found.entry}
+    told: dict[str, bool] = {}
+
+    @seed(number * 1_000_003 + found.batch)
+    @settings(QUIET)
+    @given(entry=programs(admits=admits))
+    def shrink(entry: str) -> None:
+        if entry not in told:
+            told[entry] = entry in failing or (found.entry in told and fails(entry))
+        if told[entry]:
+            failing.add(entry)
+            raise _Fails
+
+    with contextlib.suppress(_Fails):
+        shrink()
+    return min(failing, key=lambda entry: (entry.count("\n"), len(entry), entry))
+
+
+# ----- findings -----
+
+
+@dataclass(frozen=True)
+class Check:
+    """What is held against what: a target in a mode, by the oracle, a mode, a target or a relation.
+
+    `beside` is the label of what says what is due.
+    """
+
+    name: str
+    target: Target
+    mode: str
+    beside: str
+
+    def __str__(self) -> str:
+        return f"{self.target.label}:{self.mode} and {self.beside}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One program that fails a check: `rewritten` is what a relation made of it."""
+
+    check: Check
+    entry: str
+    batch: int
+    mismatches: tuple[Mismatch, ...]
+    rewritten: str = ""
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """What shrinking keeps: the check and the class of what differs."""
+        return self.check.name, str(self.check), self.mismatches[0].kind
+
+    @cached_property
+    def operations(self) -> frozenset[str]:
+        """What the program calls."""
+        return operations_of(self.entry)
+
+
+Checked: TypeAlias = "tuple[Check, Answer, Sequence[Mismatch], str]"
+"""A check, what was due, what differs from it, and what a relation asked instead."""
+
+
+def operations_of(entry: str) -> frozenset[str]:
+    """The names of the framework that a program calls, but for the tapes around it."""
+    tapes = ("GradientTape", "autodiff.ForwardAccumulator", "ones_like")
+    return frozenset(name for name in CALLED.findall(entry) if name not in tapes)
+
+
+@dataclass
+class Cause:
+    """Findings of one kind that have an operation in common, and a small one among them."""
+
+    suspect: str
+    findings: list[Finding]
+    smallest: Finding
+
+
+@dataclass
+class Tally:
+    """What a campaign counts."""
+
+    programs: int = 0
+    set_aside: Counter[str] = field(default_factory=Counter)
+    explained: Counter[str] = field(default_factory=Counter)
+    operations: Counter[str] = field(default_factory=Counter)
+    inside: float = 0.0
+    seconds: float = 0.0
+
+    @property
+    def share_set_aside(self) -> float:
+        """Of the programs, those of which nothing can be said."""
+        return sum(self.set_aside.values()) / max(self.programs, 1)
+
+
+def causes_of(findings: Sequence[Finding], operations: Counter[str]) -> list[Cause]:
+    """Findings by kind, and in a kind by the operation that is most often in what fails.
+
+    That is the one whose programs fail most often; what holds it is taken away, and so on.
+    """
+    kinds: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in findings:
+        kinds.setdefault(finding.kind, []).append(finding)
+    causes = []
+    for members in kinds.values():
+        while members:
+            failing = Counter(chain.from_iterable(one.operations for one in members))
+            suspect = max(
+                failing, key=lambda name: _suspicion(name, failing, operations), default=""
+            )
+            meant = [one for one in members if suspect in one.operations or not suspect]
+            causes.append(Cause(suspect, meant, min(meant, key=lambda one: len(one.entry))))
+            members = [one for one in members if one not in meant]
+    return causes
+
+
+def united(causes: Sequence[Cause]) -> list[Cause]:
+    """Causes of one kind whose smallest programs do without the operations suspected are one."""
+    alike: dict[tuple[str, ...], Cause] = {}
+    for cause in causes:
+        suspect = cause.suspect if cause.suspect in cause.smallest.operations else ""
+        known = alike.setdefault((*cause.smallest.kind, suspect), replace(cause, findings=[]))
+        known.suspect = suspect
+        known.findings += cause.findings
+        known.smallest = min(known.smallest, cause.smallest, key=lambda one: len(one.entry))
+    return list(alike.values())
+
+
+def _suspicion(name: str, failing: Counter[str], all: Counter[str]) -> tuple[float, int, str]:
+    return failing[name] / (all[name] + 1), failing[name], name
+
+
+# ----- asking -----
+
+
+class Campaign:
+    """Targets and the oracle, each in a process that a thread of its own asks."""
+
+    def __init__(self, targets: Sequence[Target], relations: Sequence[Relation], seed: int) -> None:
+        self.targets, self.relations, self.seed = targets, relations, seed
+        self.tally = Tally()
+        labels = {target.label: target for target in (ORACLE, *targets)}
+        self._workers = {label: Worker(target, SECONDS) for label, target in labels.items()}
+        self._threads = {label: ThreadPoolExecutor(1) for label in labels}
+
+    def close(self) -> None:
+        """End all processes."""
+        for label, worker in self._workers.items():
+            self._threads[label].submit(worker.close)
+            self._threads[label].shutdown()
+
+    @property
+    def versions(self) -> str:
+        """The targets, with the versions that they told."""
+        told = {label: worker.about.get("version") for label, worker in self._workers.items()}
+        return ", ".join(f"{label} {version or ''}".strip() for label, version in told.items())
+
+    def admits(self, text: str) -> bool:
+        """Whether the oracle has what the text of an operation calls."""
+        return text in self._own or is_of_oracle(text, self._known)
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        return frozenset(text for _, (texts, _) in OWN for text in texts)
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        """The names of the catalogue that the oracle has; it is asked for each."""
+        texts = " ".join(chain.from_iterable(texts_of_catalogue().values()))
+        names = sorted({*CALLED.findall(texts)})
+        entries = [Program({}, f"g = [tf.{name}]", {"g": "oracle"}).entry() for name in names]
+        asked = [self.ask(ORACLE, case_of([entry])[0], "eager") for entry in entries]
+        told = zip(names, asked, strict=True)
+        return frozenset(name for name, answer in told if answer.result().outcome == "answered")
+
+    def start(self) -> None:
+        """Start every target. Errors: TargetError where one does not start."""
+        trivial = Program({}, "g = 1.0", {"g": "oracle"}).entry()
+        asked = [self.asked(trivial, target, target.modes[0]) for target in self.targets]
+        self.admits("")  # the oracle is asked meanwhile
+        for answer in asked:
+            if answer.result().outcome == "not_run":
+                raise TargetError(answer.result().detail)
+
+    def ask(self, target: Target, case: Case, mode: str) -> Future[Answer]:
+        """The answer of a target, when it has one."""
+        worker = self._workers[target.label]
+        return self._threads[target.label].submit(lambda: worker.ask(Job(case, mode)).answer)
+
+    def asked(self, entry: str, target: Target, mode: str = "eager") -> Future[Answer]:
+        """The answer of a target to an entry."""
+        return self.ask(target, case_of([entry])[0], mode)
+
+    # ----- the campaign -----
+
+    def run(self, examples: int | None, seconds: float | None) -> Iterator[list[Finding]]:
+        """Draw programs until there are enough, or the time is over; what each of them shows."""
+        began = time.monotonic()
+        waiting: deque[_Asked] = deque()
+        for asked in islice(self._stream(), examples):
+            waiting.append(asked)
+            if len(waiting) > AHEAD:
+                yield self._examined(waiting.popleft())
+            self.tally.seconds = time.monotonic() - began
+            if seconds is not None and self.tally.seconds > seconds:
+                break
+        for asked in waiting:
+            yield self._examined(asked)
+        self.tally.seconds = time.monotonic() - began
+
+    def _stream(self) -> Iterator[_Asked]:
+        seen: set[str] = set()
+        number = 0
+        for batch in count():
+            for entry in drawn(self.seed, batch, self.admits):
+                if entry not in seen:
+                    seen.add(entry)
+                    yield _Asked(self, entry, batch, number)
+                    number += 1
+
+    def _examined(self, asked: _Asked) -> list[Finding]:
+        self.tally.programs += 1
+        self.tally.operations.update(operations_of(asked.entry))
+        found = list(asked.findings(self.tally))
+        self.tally.inside += asked.inside / len(self.targets)
+        reasons = [reason for reason in asked.set_aside if reason]
+        if reasons and not found:
+            self.tally.set_aside[reasons[0]] += 1
+        return found
+
+    def examine(self, entry: str, batch: int = 0, only: Check | None = None) -> list[Finding]:
+        """What one program shows, of all checks or of one."""
+        return list(_Asked(self, entry, batch, 0, only).findings(Tally()))
+
+    def shrink(self, cause: Cause, seconds: float) -> Cause:
+        """The cause with a program made small, within about so many seconds."""
+        finding, until = cause.smallest, time.monotonic() + seconds
+        smallest = {finding.entry: finding}
+
+        def fails(entry: str) -> bool:
+            if time.monotonic() > until:
+                return False
+            examined = self.examine(entry, finding.batch, only=finding.check)
+            same = [one for one in examined if one.kind == finding.kind]
+            if same:
+                smallest[entry] = same[0]
+            return bool(same)
+
+        entry = shrunk(finding, self.seed, self.admits, fails)
+        return replace(cause, smallest=smallest[entry])
+
+
+class _Asked:
+    """One program that is being asked, of all targets in all modes, and as relations rewrite it."""
+
+    def __init__(
+        self, of: Campaign, entry: str, batch: int, number: int, only: Check | None = None
+    ) -> None:
+        self.of, self.entry, self.batch, self.only = of, entry, batch, only
+        self.set_aside: list[str] = []
+        self.inside = 0.0
+        self._oracle = of.asked(entry, ORACLE)
+        self._answers = {
+            (target.label, mode): of.asked(entry, target, mode)
+            for target in of.targets
+            for mode in target.modes
+        }
+        self._rewritten = list(self._related(number))
+
+    def _related(self, number: int) -> Iterator[tuple[Relation, Target, Case, str, Future[Answer]]]:
+        """The program as relations rewrite it, asked of each target in its first mode."""
+        program = Program.of(self.entry)
+        relations = list(self.of.relations)
+        if self.only is None and relations:
+            turn = number * RELATIONS_EACH % len(relations)
+            relations = relations[turn:] + relations[:turn]
+        meant = [one for one in relations if self.only is None or one.name == self.only.name]
+        rewritten = ((relation, relation.rewrite(program)) for relation in meant)
+        applicable = ((relation, new) for relation, new in rewritten if new is not None)
+        for relation, new in islice(applicable, RELATIONS_EACH):
+            with contextlib.suppress(CaseFileError):  # the language has no such program
+                (case,) = case_of([new.entry()])
+                for target in self.of.targets:
+                    mode = DERIVATIVE if relation.name == DERIVATIVE else target.modes[0]
+                    asked = self.of.ask(target, case, mode)
+                    yield relation, target, case, new.entry(), asked
+
+    def _answer(self, target: Target, mode: str) -> Answer:
+        return self._answers[target.label, mode].result()
+
+    def findings(self, tally: Tally) -> Iterator[Finding]:
+        """Every check that the program fails, each once."""
+        for check, due, mismatches, rewritten in chain(self._compared(), self._held()):
+            if self.only is None or check == self.only:
+                left = [m for m in mismatches if self._stands(m, due, check)]
+                kept = [m for m in left if not self._explained(m, check, tally)]
+                if kept:
+                    yield Finding(check, self.entry, self.batch, tuple(kept), rewritten)
+
+    def _compared(self) -> Iterator[Checked]:
+        """The program's own answers: of the oracle, of the first mode, and of the first target."""
+        first = self.of.targets[0]
+        for target in self.of.targets:
+            usual, *modes = target.modes
+            own = self._answer(target, usual)
+            self.inside += sum(self._answer(target, mode).seconds for mode in target.modes)
+            if not target.is_reference:
+                check = Check("oracle", target, usual, ORACLE.label)
+                yield from _differing(check, self._oracle.result(), own)
+            if target is not first:
+                theirs = self._answer(first, first.modes[0])
+                yield from _differing(Check("target", target, usual, first.label), theirs, own)
+            for mode in modes:
+                check = Check(mode, target, mode, usual)
+                yield from _differing(check, own, self._answer(target, mode))
+
+    def _held(self) -> Iterator[Checked]:
+        """What relations say of each target's answers, where it answered without an error."""
+        for relation, target, case, rewritten, asked in self._rewritten:
+            own, told = self._answer(target, target.modes[0]), asked.result()
+            self.inside += told.seconds
+            check = Check(relation.name, target, target.modes[0], relation.name)
+            if own.outcome != "answered" or own.error:
+                continue
+            if relation.name == DERIVATIVE:
+                program = lower(case, check.mode)
+                evidence = Evidence(case, check.mode, own, None, program, told)
+                wrong = [m for m in judge(evidence).mismatches if m.kind != "none"]
+                yield check, own, wrong, rewritten
+            elif told.error:
+                due, end = (replace(answer, observations={}) for answer in (own, told))
+                yield from _differing(check, due, end, rewritten)
+            else:
+                yield from _differing(check, *relation.both(own, told), rewritten)
+
+    def _stands(self, mismatch: Mismatch, due: Answer, check: Check) -> bool:
+        """Whether a difference says something: what is due is finite, and well conditioned."""
+        arrays = _arrays(due.observed(mismatch.name))
+        if mismatch.note.startswith("it has none"):
+            self.set_aside.append("without a derivative there")
+        elif any(not np.isfinite(array).all() for array in arrays):
+            self.set_aside.append("not finite")
+        elif mismatch.name in self._moving:
+            self.set_aside.append("ill conditioned, or beside a kink")
+        else:
+            return True
+        return False
+
+    @cached_property
+    def _moving(self) -> set[str]:
+        """The names whose values move, in the oracle, when the inputs are moved a little."""
+        moved = self.of.asked(moved_a_little(self.entry), ORACLE).result()
+        return {mismatch.name for mismatch in differences(self._oracle.result(), moved)}
+
+    def _explained(self, mismatch: Mismatch, check: Check, tally: Tally) -> bool:
+        """Whether a known difference of TensorFlow and the oracle explains this one."""
+        swapped = replace(mismatch, expected=mismatch.got, got=mismatch.expected)
+        known = explanation_of(self.entry, swapped, check.name)
+        if known:
+            tally.explained[known.reason] += 1
+        return known is not None
+
+
+def _differing(check: Check, due: Answer, told: Answer, rewritten: str = "") -> Iterator[Checked]:
+    """What differs, if both could be asked; errors are alike but beside the oracle."""
+    outcomes = {due.outcome, told.outcome}
+    alike = check.name in (*check.target.modes, "target") and due.error and told.error
+    if not outcomes & {"unsupported", "not_applicable"} and not alike:
+        yield check, due, differences(due, told), rewritten
+
+
+def moved_a_little(entry: str) -> str:
+    """The program with its inputs moved by a few eps, each element in a direction of its own."""
+    program, random = Program.of(entry), np.random.default_rng(1)
+
+    def moved(value: object, eps: float) -> object:
+        if isinstance(value, list):
+            return [moved(item, eps) for item in value]
+        return float(value) * (1 + MOVED * eps * float(random.choice((-1, 1))))  # type: ignore[arg-type]
+
+    inputs = {}
+    for name, item in program.inputs.items():
+        kind = next(key for key in item if key != "dtype")
+        single = item["dtype"] in ("float32", "complex64")
+        eps = float(np.finfo(np.float32 if single else np.float64).eps)
+        is_exact = item["dtype"].startswith("int")
+        inputs[name] = {**item, kind: item[kind] if is_exact else moved(item[kind], eps)}
+    return replace(program, inputs=inputs).entry()
+
+
+def _arrays(value: Value) -> Iterator[np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
+    """The numbers of a value."""
+    match value:
+        case Tensor(array) if array.dtype.kind in "fc":
+            yield array
+        case Slices(rows):
+            yield from _arrays(rows)
+        case Structure():
+            for item in value.items:
+                yield from _arrays(item)
+        case Raised() | _:
+            return

@@ -1,0 +1,121 @@
+"""`gradconf fuzz`: what is wrong is found, made small and replayed; what is right is left alone."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.suite.campaign import drawn
+from conformance.suite.programs import any_text, case_of
+from tests.conftest import Program
+
+ROOT = Path(__file__).parent.parent.parent
+PAGE = (ROOT / "docs" / "fuzz.md").read_text(encoding="utf-8")
+WRONG = """
+import functools
+import reference_impl as tf
+from reference_impl.rules import PRIMITIVES
+
+rule = PRIMITIVES["Mul"].rule
+
+@functools.wraps(rule)
+def wrong(*arguments, **attributes):
+    x, y = rule(*arguments, **attributes)
+    return x, y * 1.5
+
+PRIMITIVES["Mul"].rule = wrong
+
+def __getattr__(name):
+    return getattr(tf, name)
+"""
+
+
+def test_a_wrong_rule_is_found_made_small_and_replayed(tmp_path: Path, gradconf: Program) -> None:
+    (tmp_path / "wrong.py").write_text(WRONG)
+    words = ("--examples", "60", "--relations", "derivative", "--output", "found")
+    done = gradconf("fuzz", "./wrong.py", *words)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "falls_short")
+    assert done.stdout.startswith("1. ./wrong.py:eager and reference: ")
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    first, *_ = sorted((tmp_path / "found" / "fuzz").glob("oracle_*_1.yaml"))
+    text = first.read_text()
+    assert re.match(r"# gradconf \S+ fuzz, seed 1, hypothesis \S+\n# reference ", text)
+    assert len(re.findall(r"^ +v\d = ", text, re.MULTILINE)) <= 2
+    replayed = gradconf("run", "./wrong.py", "--corpus", "found", "-q")
+    assert replayed.returncode == 1, replayed.stdout
+    assert gradconf("run", "reference", "--corpus", "found", "-q").returncode != 1
+
+
+def test_the_oracle_has_nothing_to_tell_of_itself(gradconf: Program) -> None:
+    done = gradconf("fuzz", "reference", "--examples", "300")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "conforms")
+    assert "300 programs of seed 1, " in done.stdout
+
+
+def test_a_campaign_ends_with_its_time(gradconf: Program) -> None:
+    done = gradconf("fuzz", "reference", "--time", "1s", "--relations", "zeros")
+    assert done.returncode == 0
+    assert 0 < int(re.findall(r"(\d+) programs? of seed", done.stdout)[0]) < 2_000
+
+
+def test_a_seed_draws_the_same_programs_again() -> None:
+    first = drawn(1, 0, any_text)
+    assert first == drawn(1, 0, any_text)
+    assert first[1:] != drawn(2, 0, any_text)[1:]
+    assert len(case_of(first[:20])) == 20
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "the following arguments are required: TARGET"),
+        (("reference", "--relations", "zero"), "no relation named 'zero' (did you mean zeros"),
+        (("reference", "--time", "10"), "'10' is no time such as 90s, 10m or 2h"),
+        (("reference", "--examples", "0"), "must be above zero"),
+        (("reference", "--output", "."), "--output .: not empty: name a new folder"),
+        (("refrence",), "no target named 'refrence'"),
+    ],
+)
+def test_a_wrong_word_is_refused(
+    words: tuple[str, ...], told: str, tmp_path: Path, gradconf: Program
+) -> None:
+    (tmp_path / "something").touch()
+    done = gradconf("fuzz", *words)
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_a_target_that_does_not_start_is_told(tmp_path: Path, gradconf: Program) -> None:
+    (tmp_path / "broken.py").write_text("1 / 0")
+    done = gradconf("fuzz", "./broken.py", "--examples", "1")
+    assert done.returncode == 5
+    assert done.stdout.startswith("./broken.py cannot be imported: ZeroDivisionError")
+
+
+def test_without_hypothesis_the_extra_is_named(
+    gradconf: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "conformance.suite.campaign")
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    done = gradconf("fuzz", "reference")
+    assert done.returncode == 2
+    assert done.stderr.startswith("gradconf: gradconf fuzz needs hypothesis: pip install")
+
+
+def test_every_command_of_the_page_does_what_the_page_says(
+    tmp_path: Path, gradconf: Program
+) -> None:
+    (tmp_path / "tape.py").write_text(WRONG)
+    commands = re.findall(r"^\$ gradconf (.*?) +# exit (\d)$", PAGE, re.MULTILINE)
+    assert len(commands) >= 3
+    for command, code in commands:
+        assert gradconf(*command.split()).returncode == int(code), command
+
+
+def test_the_strategy_is_used_as_the_page_shows(pytester: pytest.Pytester) -> None:
+    (text,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    pytester.makepyfile(text)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
