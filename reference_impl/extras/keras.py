@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from reference_impl.extras.randomness import generator
-from reference_impl.ops.activations import relu
+from reference_impl.ops.activations import elu, relu, sigmoid, silu, softmax, softplus
+from reference_impl.ops.elementwise import tanh
 from reference_impl.ops.linalg import tensordot
 from reference_impl.tensor import Tensor, Variable, convert_to_tensor
 
-ACTIVATIONS: dict[str | None, Callable[..., Any]] = {None: lambda x: x, "relu": relu}
+ACTIVATIONS: dict[str | None, Any] = {None: lambda x: x, "elu": elu, "relu": relu, "tanh": tanh}
+ACTIVATIONS |= {"sigmoid": sigmoid, "softmax": softmax, "softplus": softplus, "swish": silu}
 INITIALIZERS: dict[str, Callable[[tuple[int, ...]], Any]] = {
     "glorot_uniform": lambda shape: generator().uniform(-1, 1, shape) * np.sqrt(6 / sum(shape)),
     "ones": np.ones,
@@ -35,11 +37,13 @@ class Dense:
         kernel_initializer: str = "glorot_uniform",
         bias_initializer: str = "zeros",
         name: str = "dense",
+        dtype: str = "float32",
     ) -> None:
-        self.units, self.use_bias, self.name = units, use_bias, name
-        self.activation = ACTIVATIONS[activation]
+        self.units, self.use_bias, self.name, self.dtype = units, use_bias, name, dtype
+        self.activation = ACTIVATIONS[None if activation == "linear" else activation]
         self.initializers = kernel_initializer, bias_initializer
-        self.trainable_variables: list[Variable] = []
+        self.weights: list[Variable] = []
+        self.trainable_variables = self.weights
 
     def __call__(self, inputs: Any) -> Tensor:
         """Return the outputs; the first call makes the kernel, of shape (inputs, units)."""
@@ -53,7 +57,7 @@ class Dense:
         return self.activation(out + self.bias if self.use_bias else out)  # type: ignore[no-any-return]
 
     def _weight(self, name: str, initializer: str, shape: tuple[int, ...]) -> Variable:
-        variable = Variable(INITIALIZERS[initializer](shape), dtype=np.float32)
+        variable = Variable(INITIALIZERS[initializer](shape), dtype=self.dtype)
         variable.name = name
         self.trainable_variables.append(variable)
         return variable

@@ -45,10 +45,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
         ct if ct.array.shape == shape else sum_to_shape(ct, shape=shape)
     ),
 }
-_OF_VARIABLES = {
-    "gather_nd": _method(indexing.gather_nd),
-    "sparse_read": _method(indexing.gather),
-}
+_OF_VARIABLES = {"gather_nd": _method(indexing.gather_nd), "sparse_read": _method(indexing.gather)}
 for _owner, _methods in ((Operators, _METHODS), (Variable, _OF_VARIABLES)):
     for _name, _function in _methods.items():
         setattr(_owner, _name, _function)
