@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from conformance.suite.campaign import Campaign, Cause, Finding
 
 EXAMPLES = 300
-SHRINKING = 20.0
+SHRINKING = 10.0
 """Seconds for making the program of one cause small."""
 SHRUNK = 30
 """Causes that are made small; the programs of others stand as they were drawn."""
@@ -121,6 +121,7 @@ def _shrunk(campaign: Campaign, found: Sequence[Finding]) -> list[Cause]:
     from conformance.suite.campaign import causes_of, united
 
     causes = sorted(causes_of(found, campaign.tally.operations), key=_severity)
+    causes = campaign.confirmed(causes) if causes else []
     with _progress() as progress:
         for number in progress.track(range(min(len(causes), SHRUNK)), description="shrinking"):
             causes[number] = campaign.shrink(causes[number], SHRINKING)

@@ -18,9 +18,10 @@ WIDE = Bounds(2.0**18)
 """6e-11 of the largest element in float64, 3 % in float32: a wrong rule is wrong by per cents."""
 CALLED = re.compile(r"\btf\.([\w.]+)")
 IN_PART = re.compile(
-    r"einsum\('(\.\.\.|aa)|tf\.norm\(.*ord=|num_segments|tf\.newaxis|adjoint=|element_shape="
+    r"RaggedTensor|einsum\('(\.\.\.|aa)|tf\.norm\(.*ord=|num_segments|tf\.newaxis"
+    r"|adjoint=|element_shape="
 )
-"""What of an operation the oracle has not: labels twice, orders of norms, further keywords."""
+"""What of an operation the oracle has not: labels twice, orders of norms, keywords, classes."""
 SEVERAL = re.compile(r"tf\.(identity_n|nn\.moments)\([^[]*\[[^]]*\]\)$")
 """What answers several tensors, which are targets and sources in ways of their own."""
 
@@ -96,7 +97,7 @@ def explanation_of(entry: str, mismatch: Mismatch, check: str = "oracle") -> Exp
         (
             known
             for known in EXPLANATIONS
-            if (known.check == check or known.difference is not None)
+            if (re.fullmatch(known.check, check) or known.difference is not None)
             and known.explains(entry, mismatch)
         ),
         None,

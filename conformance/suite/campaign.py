@@ -200,15 +200,19 @@ def causes_of(findings: Sequence[Finding], operations: Counter[str]) -> list[Cau
 
 
 def united(causes: Sequence[Cause]) -> list[Cause]:
-    """Causes of one kind whose smallest programs do without the operations suspected are one."""
-    alike: dict[tuple[str, ...], Cause] = {}
+    """Causes of one kind are one where their smallest programs call the same, or no suspect."""
+    found: list[Cause] = []
     for cause in causes:
-        suspect = cause.suspect if cause.suspect in cause.smallest.operations else ""
-        known = alike.setdefault((*cause.smallest.kind, suspect), replace(cause, findings=[]))
-        known.suspect = suspect
-        known.findings += cause.findings
-        known.smallest = min(known.smallest, cause.smallest, key=lambda one: len(one.entry))
-    return list(alike.values())
+        small = cause.smallest
+        suspect = cause.suspect if cause.suspect in small.operations else ""
+        for known in found:
+            same = known.smallest.operations == small.operations or known.suspect == suspect == ""
+            if known.smallest.kind == small.kind and same:
+                known.findings += cause.findings
+                break
+        else:
+            found.append(Cause(suspect, [*cause.findings], small))
+    return found
 
 
 def _suspicion(name: str, failing: Counter[str], all: Counter[str]) -> tuple[float, int, str]:
@@ -317,6 +321,20 @@ class Campaign:
         """What one program shows, of all checks or of one."""
         return list(_Asked(self, entry, batch, 0, only).findings(Tally()))
 
+    def confirmed(self, causes: Sequence[Cause]) -> list[Cause]:
+        """The causes that show in fresh processes, too; others are of what was run before."""
+        for label, worker in self._workers.items():
+            self._threads[label].submit(worker.close).result()
+        kept = [cause for cause in causes if self._again(cause.smallest)]
+        for cause in causes:
+            if cause not in kept:
+                self.tally.set_aside["not so in a fresh process"] += len(cause.findings)
+        return kept
+
+    def _again(self, finding: Finding) -> bool:
+        again = self.examine(finding.entry, finding.batch, only=finding.check)
+        return finding.kind in [one.kind for one in again]
+
     def shrink(self, cause: Cause, seconds: float) -> Cause:
         """The cause with a program made small, within about so many seconds."""
         finding, until = cause.smallest, time.monotonic() + seconds
@@ -348,9 +366,13 @@ class _Asked:
         self._answers = {
             (target.label, mode): of.asked(entry, target, mode)
             for target in of.targets
-            for mode in target.modes
+            for mode in self._modes(target)
         }
         self._rewritten = list(self._related(number))
+
+    def _modes(self, target: Target) -> list[str]:
+        """The modes that are asked: where one check is wanted, its own and the first."""
+        return [m for m in target.modes if not self.only or m in (target.modes[0], self.only.mode)]
 
     def _related(self, number: int) -> Iterator[tuple[Relation, Target, Case, str, Future[Answer]]]:
         """The program as relations rewrite it, asked of each target in its first mode."""
@@ -378,7 +400,8 @@ class _Asked:
         for check, due, mismatches, rewritten in chain(self._compared(), self._held()):
             if self.only is None or check == self.only:
                 left = [m for m in mismatches if self._stands(m, due, check)]
-                kept = [m for m in left if not self._explained(m, check, tally)]
+                text = rewritten or self.entry
+                kept = [m for m in left if not _explained(text, m, check, tally)]
                 if kept:
                     yield Finding(check, self.entry, self.batch, tuple(kept), rewritten)
 
@@ -386,18 +409,18 @@ class _Asked:
         """The program's own answers: of the oracle, of the first mode, and of the first target."""
         first = self.of.targets[0]
         for target in self.of.targets:
-            usual, *modes = target.modes
-            own = self._answer(target, usual)
-            self.inside += sum(self._answer(target, mode).seconds for mode in target.modes)
+            usual, *modes = self._modes(target)
+            own, oracle = self._answer(target, usual), self._oracle.result()
+            self.inside += sum(self._answer(target, mode).seconds for mode in (usual, *modes))
             if not target.is_reference:
-                check = Check("oracle", target, usual, ORACLE.label)
-                yield from _differing(check, self._oracle.result(), own)
+                yield from _differing(Check("oracle", target, usual, ORACLE.label), oracle, own)
             if target is not first:
                 theirs = self._answer(first, first.modes[0])
                 yield from _differing(Check("target", target, usual, first.label), theirs, own)
             for mode in modes:
-                check = Check(mode, target, mode, usual)
-                yield from _differing(check, own, self._answer(target, mode))
+                told = self._answer(target, mode)
+                if differences(oracle, told):  # else only the first mode may be wrong
+                    yield from _differing(Check(mode, target, mode, usual), own, told)
 
     def _held(self) -> Iterator[Checked]:
         """What relations say of each target's answers, where it answered without an error."""
@@ -413,8 +436,7 @@ class _Asked:
                 wrong = [m for m in judge(evidence).mismatches if m.kind != "none"]
                 yield check, own, wrong, rewritten
             elif told.error:
-                due, end = (replace(answer, observations={}) for answer in (own, told))
-                yield from _differing(check, due, end, rewritten)
+                yield from _differing(check, own, told, rewritten)
             else:
                 yield from _differing(check, *relation.both(own, told), rewritten)
 
@@ -437,19 +459,22 @@ class _Asked:
         moved = self.of.asked(moved_a_little(self.entry), ORACLE).result()
         return {mismatch.name for mismatch in differences(self._oracle.result(), moved)}
 
-    def _explained(self, mismatch: Mismatch, check: Check, tally: Tally) -> bool:
-        """Whether a known difference of TensorFlow and the oracle explains this one."""
-        swapped = replace(mismatch, expected=mismatch.got, got=mismatch.expected)
-        known = explanation_of(self.entry, swapped, check.name)
-        if known:
-            tally.explained[known.reason] += 1
-        return known is not None
+
+def _explained(text: str, mismatch: Mismatch, check: Check, tally: Tally) -> bool:
+    """Whether a known difference of TensorFlow and the oracle explains this one."""
+    swapped = replace(mismatch, expected=mismatch.got, got=mismatch.expected)
+    known = explanation_of(text, swapped, check.name)
+    if known:
+        tally.explained[known.reason] += 1
+    return known is not None
 
 
 def _differing(check: Check, due: Answer, told: Answer, rewritten: str = "") -> Iterator[Checked]:
     """What differs, if both could be asked; errors are alike but beside the oracle."""
     outcomes = {due.outcome, told.outcome}
-    alike = check.name in (*check.target.modes, "target") and due.error and told.error
+    alike = check.name != "oracle" and due.error and told.error
+    if check.name != "oracle" and (due.error or told.error):  # what else differs follows from it
+        due, told = (replace(answer, observations={}) for answer in (due, told))
     if not outcomes & {"unsupported", "not_applicable"} and not alike:
         yield check, due, differences(due, told), rewritten
 
