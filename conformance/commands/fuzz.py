@@ -117,15 +117,26 @@ def _progress() -> Progress:
 
 
 def _shrunk(campaign: Campaign, found: Sequence[Finding]) -> list[Cause]:
-    """Each cause with a small program; causes whose programs turn out to be the same are one."""
+    """Each cause with a small program; causes whose programs turn out to be the same are one.
+
+    What does not show in fresh processes, too, is of what was run before, and is set aside.
+    """
     from conformance.suite.campaign import causes_of, united
 
-    causes = sorted(causes_of(found, campaign.tally.operations), key=_severity)
-    causes = campaign.confirmed(causes) if causes else []
+    causes: list[Cause] = []
+    campaign.restart()
+    for cause in sorted(causes_of(found, campaign.tally.operations), key=_severity):
+        if campaign.shows(cause):
+            causes.append(cause)
+        else:
+            campaign.tally.set_aside["not so in fresh processes"] += len(cause.findings)
+    small = list(causes)
     with _progress() as progress:
         for number in progress.track(range(min(len(causes), SHRUNK)), description="shrinking"):
-            causes[number] = campaign.shrink(causes[number], SHRINKING)
-    return united(causes)
+            small[number] = campaign.shrink(causes[number], SHRINKING)
+    campaign.restart()
+    both = zip(causes, small, strict=True)
+    return united([less if campaign.shows(less) else cause for cause, less in both])
 
 
 def _severity(cause: Cause) -> tuple[int, int]:

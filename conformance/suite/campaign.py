@@ -321,19 +321,15 @@ class Campaign:
         """What one program shows, of all checks or of one."""
         return list(_Asked(self, entry, batch, 0, only).findings(Tally()))
 
-    def confirmed(self, causes: Sequence[Cause]) -> list[Cause]:
-        """The causes that show in fresh processes, too; others are of what was run before."""
+    def restart(self) -> None:
+        """End all processes: the next question starts others."""
         for label, worker in self._workers.items():
             self._threads[label].submit(worker.close).result()
-        kept = [cause for cause in causes if self._again(cause.smallest)]
-        for cause in causes:
-            if cause not in kept:
-                self.tally.set_aside["not so in a fresh process"] += len(cause.findings)
-        return kept
 
-    def _again(self, finding: Finding) -> bool:
-        again = self.examine(finding.entry, finding.batch, only=finding.check)
-        return finding.kind in [one.kind for one in again]
+    def shows(self, cause: Cause) -> bool:
+        """Whether the smallest program of a cause still fails as it did."""
+        one = cause.smallest
+        return one.kind in [again.kind for again in self.examine(one.entry, one.batch, one.check)]
 
     def shrink(self, cause: Cause, seconds: float) -> Cause:
         """The cause with a program made small, within about so many seconds."""
@@ -456,8 +452,9 @@ class _Asked:
     @cached_property
     def _moving(self) -> set[str]:
         """The names whose values move, in the oracle, when the inputs are moved a little."""
-        moved = self.of.asked(moved_a_little(self.entry), ORACLE).result()
-        return {mismatch.name for mismatch in differences(self._oracle.result(), moved)}
+        told = [self.of.asked(moved(self.entry, steps), ORACLE) for steps in (MOVED, -MOVED)]
+        apart = (differences(self._oracle.result(), answer.result()) for answer in told)
+        return {mismatch.name for mismatch in chain.from_iterable(apart)}
 
 
 def _explained(text: str, mismatch: Mismatch, check: Check, tally: Tally) -> bool:
@@ -479,14 +476,18 @@ def _differing(check: Check, due: Answer, told: Answer, rewritten: str = "") -> 
         yield check, due, differences(due, told), rewritten
 
 
-def moved_a_little(entry: str) -> str:
-    """The program with its inputs moved by a few eps, each element in a direction of its own."""
+def moved(entry: str, steps: float) -> str:
+    """The program with its inputs moved by up to so many eps, each element by another part of it.
+
+    The other way round all of them move the other way: what was a tie is decided both ways.
+    """
     program, random = Program.of(entry), np.random.default_rng(1)
 
-    def moved(value: object, eps: float) -> object:
+    def shifted(value: object, eps: float) -> object:
         if isinstance(value, list):
-            return [moved(item, eps) for item in value]
-        return float(value) * (1 + MOVED * eps * float(random.choice((-1, 1))))  # type: ignore[arg-type]
+            return [shifted(item, eps) for item in value]
+        assert isinstance(value, float)
+        return value * (1 + steps * eps * random.uniform(-1, 1))
 
     inputs = {}
     for name, item in program.inputs.items():
@@ -494,7 +495,7 @@ def moved_a_little(entry: str) -> str:
         single = item["dtype"] in ("float32", "complex64")
         eps = float(np.finfo(np.float32 if single else np.float64).eps)
         is_exact = item["dtype"].startswith("int")
-        inputs[name] = {**item, kind: item[kind] if is_exact else moved(item[kind], eps)}
+        inputs[name] = {**item, kind: item[kind] if is_exact else shifted(item[kind], eps)}
     return replace(program, inputs=inputs).entry()
 
 

@@ -31,6 +31,19 @@ PRIMITIVES["Mul"].rule = wrong
 def __getattr__(name):
     return getattr(tf, name)
 """
+TIRED = """
+import reference_impl as tf
+
+class GradientTape(tf.GradientTape):
+    asked = 0
+    def gradient(self, *arguments, **options):
+        GradientTape.asked += 1
+        told = super().gradient(*arguments, **options)
+        return told if GradientTape.asked < 20 else None
+
+def __getattr__(name):
+    return getattr(tf, name)
+"""
 
 
 def test_a_wrong_rule_is_found_made_small_and_replayed(tmp_path: Path, gradconf: Program) -> None:
@@ -53,6 +66,14 @@ def test_the_oracle_has_nothing_to_tell_of_itself(gradconf: Program) -> None:
     done = gradconf("fuzz", "reference", "--examples", "300")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "conforms")
     assert "300 programs of seed 1, " in done.stdout
+
+
+def test_what_depends_on_what_ran_before_is_set_aside(tmp_path: Path, gradconf: Program) -> None:
+    (tmp_path / "tired.py").write_text(TIRED)
+    done = gradconf("fuzz", "./tired.py", "--examples", "60", "--relations", "zeros")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (4, "untrustworthy")
+    assert re.search(r"^set aside: \d+ programs: not so in fresh processes$", done.stdout, re.M)
+    assert "more than 20% of the programs say nothing" in done.stdout
 
 
 def test_a_campaign_ends_with_its_time(gradconf: Program) -> None:

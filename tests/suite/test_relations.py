@@ -145,3 +145,22 @@ def test_slices_are_no_reason_for_an_alarm() -> None:
         for relation in RELATIONS:
             asking.relations = [relation]
             assert asking.examine(entry) == []
+
+
+@pytest.mark.parametrize(("x", "answer"), [([1.0, 2.0], ""), ([0.5, 0.5], ""), ([0.0, 0.5], "g")])
+def test_what_is_beside_a_kink_is_set_aside(tmp_path: Path, x: list[float], answer: str) -> None:
+    """Ties that move are ties no more; what zeros have is a convention that targets share."""
+    file = tmp_path / "ties.py"
+    file.write_text(TAPE.format("    pass\n\ndef maximum(x, y):\n    return -tf.minimum(-y, -x)"))
+    inputs = {
+        "x": {"constant": x, "dtype": "float64"},
+        "y": {"constant": [x[0], 0.25], "dtype": "float64"},
+    }
+    run = (
+        "with tf.GradientTape() as tape:\n    tape.watch([x, y])\n    v0 = tf.maximum(x, y)\n"
+        "g = tape.gradient(v0, [x, y])"
+    )
+    entry = Program(inputs, run, {"v0": "oracle", "g": "oracle"}).entry()
+    with campaign(parse_target(str(file))) as asking:
+        found = asking.examine(entry)
+        assert [one.mismatches[0].name for one in found] == ([answer] if answer else [])
