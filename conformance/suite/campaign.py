@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 
-from conformance.answers.answer import Answer, Raised, Slices, Structure, Tensor, Value
+from conformance.answers.answer import Answer, Slices, Structure, Tensor, Value
 from conformance.answers.mismatch import Mismatch
 from conformance.asking.ask import ORACLE
 from conformance.asking.worker import Job, Worker
@@ -46,7 +46,6 @@ QUIET = settings(
     max_examples=BATCH,
     database=None,
     deadline=None,
-    derandomize=False,
     phases=[Phase.generate, Phase.shrink],
     suppress_health_check=list(HealthCheck),
     verbosity=Verbosity.quiet,
@@ -312,9 +311,8 @@ class Campaign:
         self.tally.operations.update(operations_of(asked.entry))
         found = list(asked.findings(self.tally))
         self.tally.inside += asked.inside / len(self.targets)
-        reasons = [reason for reason in asked.set_aside if reason]
-        if reasons and not found:
-            self.tally.set_aside[reasons[0]] += 1
+        if asked.set_aside and not found:
+            self.tally.set_aside[asked.set_aside[0]] += 1
         return found
 
     def examine(self, entry: str, batch: int = 0, only: Check | None = None) -> list[Finding]:
@@ -395,7 +393,7 @@ class _Asked:
         """Every check that the program fails, each once."""
         for check, due, mismatches, rewritten in chain(self._compared(), self._held()):
             if self.only is None or check == self.only:
-                left = [m for m in mismatches if self._stands(m, due, check)]
+                left = [m for m in mismatches if self._stands(m, due)]
                 text = rewritten or self.entry
                 kept = [m for m in left if not _explained(text, m, check, tally)]
                 if kept:
@@ -436,7 +434,7 @@ class _Asked:
             else:
                 yield from _differing(check, *relation.both(own, told), rewritten)
 
-    def _stands(self, mismatch: Mismatch, due: Answer, check: Check) -> bool:
+    def _stands(self, mismatch: Mismatch, due: Answer) -> bool:
         """Whether a difference says something: what is due is finite, and well conditioned."""
         arrays = _arrays(due.observed(mismatch.name))
         if mismatch.note.startswith("it has none"):
@@ -509,5 +507,5 @@ def _arrays(value: Value) -> Iterator[np.ndarray[tuple[int, ...], np.dtype[np.ge
         case Structure():
             for item in value.items:
                 yield from _arrays(item)
-        case Raised() | _:
+        case _:
             return
