@@ -182,6 +182,8 @@ def _identity(program: Program) -> Program | None:
     query = _query(tree)
     if query is None or not isinstance(query.args[0], ast.Name) or PLAIN.search(program.run):
         return None
+    if "nest.flatten" in program.run:
+        return None  # the target may be a variable, whose identity is a tensor
     name = query.args[0].id
     run = re.sub(rf"^( *){name} = .*$", rf"\g<0>\n\1{name} = tf.identity({name})", program.run,
                  flags=re.MULTILINE)  # fmt: skip
