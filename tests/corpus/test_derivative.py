@@ -66,6 +66,11 @@ def test_the_forward_ends_at_the_query_and_returns_target_and_upstream():
     assert "dtype=tf.float64" not in text(found, "float32")
 
 
+def test_a_complex_input_that_is_written_as_a_real_one_has_both_parts():
+    made = text(case(inputs="{x: {constant: [2.0, -1.0], dtype: complex64}}"))
+    assert 'displaced("x", [complex(2.0, 0.0), complex(-1.0, 0.0)])' in made
+
+
 def test_what_makes_the_upstream_gradient_alone_is_called_once():
     run = RUN_OF_WEIGHTS.format(weights="weights = 2.0 * y\nweights *= x")
     made = text(case(run))

@@ -21,6 +21,7 @@ from conformance.corpus.language.case import (
     ExpectedDerivative,
     ExpectedStructure,
     Input,
+    Nested,
 )
 from conformance.corpus.language.formula import rounded
 from conformance.corpus.language.literals import NARROW, family, leaves
@@ -237,6 +238,13 @@ def _first_of_weights(body: Sequence[ast.stmt], query: ast.stmt, taken: Collecti
     return (moved or [query])[0].lineno - 1
 
 
+def _complex(value: Nested) -> Nested:
+    """The same numbers with imaginary parts, which the worker displaces too."""
+    if isinstance(value, tuple):
+        return tuple(map(_complex, value))
+    return complex(value)
+
+
 def _text(
     case: Case, body: list[str], parameters: tuple[str, ...], moved: Collection[str], dtype: str
 ) -> str:
@@ -250,6 +258,7 @@ def _text(
     for item in case.inputs:
         # so coarse a dtype that an input is the number that it is rounded to
         value = rounded(item.value, item.dtype) if item.dtype in NARROW else item.value
+        value = _complex(value) if family(item.dtype) == "complex" else value
         given = replace(item, value=value, dtype=wider.get(item.dtype, item.dtype))
         written = f'displaced("{item.name}", {{}})' if item.name in moved else "{}"
         head.append(construction(given, written))
