@@ -131,7 +131,7 @@ def test_an_unstable_answer_is_not_bisected(
         (("nothing/of/that", *WORDS[2:], *ends("2.8.0", "2.9.0")), 2, "no case matches"),
         ((*WORDS[1:], *ends("2.9.0", "2.8.0")), 2, "--good 2.9.0 must be older than --bad 2.8.0"),
         ((*WORDS[1:], *ends("2.x", "2.8.0")), 2, "'2.x' is no version"),
-        ((WORDS[1], "reference", *ends("2.8.0", "2.9.0")), 2, "only tensorflow is asked for by"),
+        ((WORDS[1], "reference", *ends("2.8.0", "2.9.0")), 2, "only frameworks are asked for by"),
         ((*WORDS[1:], *ends("2.3.0", "2.9.0")), 5, "2.3.0 is too old"),
         (WORDS[1:], 2, "required: --good, --bad"),
     ],
