@@ -27,7 +27,7 @@ from conformance.corpus.language.case import DERIVATIVE, Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.lowering import lower
 from conformance.suite.agreement import CALLED, differences, explanation_of, is_of_oracle
-from conformance.suite.programs import OWN, case_of, programs, texts_of_catalogue
+from conformance.suite.programs import OWN_TEXTS, case_of, programs, texts_of_catalogue
 from conformance.suite.relations import Program, Relation
 from conformance.targets.specification import Target, TargetError
 from conformance.verdicts.judge import Evidence, judge
@@ -57,11 +57,16 @@ QUIET = settings(
 # ----- drawing -----
 
 
+def _seed_of(number: int, batch: int) -> int:
+    """The seed of a batch of the campaign with this number."""
+    return number * 1_000_003 + batch
+
+
 def drawn(number: int, batch: int, admits: Callable[[str], bool]) -> list[str]:
     """The entries of a batch, each once: the same ones wherever hypothesis is of one release."""
     entries: dict[str, None] = {}
 
-    @seed(number * 1_000_003 + batch)
+    @seed(_seed_of(number, batch))
     @settings(QUIET, phases=[Phase.generate])
     @given(entry=programs(admits=admits))
     def draw(entry: str) -> None:
@@ -86,7 +91,7 @@ def shrunk(
     failing = {found.entry}
     told: dict[str, bool] = {}
 
-    @seed(number * 1_000_003 + found.batch)
+    @seed(_seed_of(number, found.batch))
     @settings(QUIET)
     @given(entry=programs(admits=admits))
     def shrink(entry: str) -> None:
@@ -245,11 +250,7 @@ class Campaign:
 
     def admits(self, text: str) -> bool:
         """Whether the oracle has what the text of an operation calls."""
-        return text in self._own or is_of_oracle(text, self._known)
-
-    @cached_property
-    def _own(self) -> frozenset[str]:
-        return frozenset(text for _, (texts, _) in OWN for text in texts)
+        return text in OWN_TEXTS or is_of_oracle(text, self._known)
 
     @cached_property
     def _known(self) -> frozenset[str]:

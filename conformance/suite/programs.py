@@ -159,6 +159,7 @@ OWN: tuple[tuple[int, Family], ...] = (
     (1, (OF_VARIABLES, _unknown)),
 )
 """How often each family of the texts above is drawn."""
+OWN_TEXTS = frozenset(text for _, (texts, _) in OWN for text in texts)
 OF_CATALOGUE: Mapping[str, tuple[int, Callable[[Holes, Mapping[str, Shape]], Shape]]] = {
     "unary": (3, _same),
     "binary": (2, _broadcast),

@@ -34,7 +34,7 @@ from conformance.suite.agreement import (
     explanation_of,
     is_of_oracle,
 )
-from conformance.suite.programs import OWN, case_of, programs, texts_of_catalogue
+from conformance.suite.programs import OWN_TEXTS, case_of, programs, texts_of_catalogue
 from conformance.targets.specification import Target, parse_target
 from reference_impl.namespaces import TOP
 from tests.reference_impl.test_reached import spellings
@@ -68,7 +68,6 @@ UNDRAWN = {
 }
 """What of the oracle's names is not drawn, and why."""
 KNOWN = frozenset(spellings(TOP))
-OWN_TEXTS = [text for _, (texts, _) in OWN for text in texts]
 TEXTS = [*itertools.chain(*texts_of_catalogue().values()), *OWN_TEXTS]
 """The operations that can be drawn."""
 
