@@ -53,6 +53,15 @@ def test_default_asks_every_case_eagerly_and_each_operation_once_in_each_mode() 
     assert len(fewer) > 500
 
 
+def test_default_asks_the_shortest_program_of_an_operation_in_each_mode() -> None:
+    found, cases = asked("default", *MODES), [case for case in whole_corpus() if case.operation]
+    shortest: dict[str, int] = {}
+    for case in cases:
+        shortest[case.operation] = min(len(case.run), shortest.get(case.operation, len(case.run)))
+    everywhere = {c.operation: len(c.run) for c in cases if found[c.id] == {*MODES, DERIVATIVE}}
+    assert everywhere == shortest
+
+
 def test_a_target_that_is_not_asked_eagerly_is_asked_everything() -> None:
     assert asked("default", "graph", "xla") == asked("full", "graph", "xla")
 
