@@ -177,7 +177,7 @@ class _Reading:
             self._failed[text(line["target"])] = text(line["failed"])
         elif "about" in line:
             about = self._targets[text(line["target"])] = mapping(line["about"])
-            for listed in ("lacks", "confined"):
+            for listed in ("lacks", "confined", "notes"):
                 texts(about.get(listed, []))
         else:
             self._take_answer(_answered_of(line, self.moved))

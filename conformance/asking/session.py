@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from conformance.answers.text import steady_line
 from conformance.answers.wire import parse_json, texts
+from conformance.asking.lacks import unknown
 from conformance.corpus.catalogue import spellings_of
 from conformance.drivers import INSIDE, LIMITS, Limits
 from conformance.drivers.groups import groups
@@ -249,18 +250,22 @@ class Session:
         return how + last_words(printed)
 
 
+LISTS = {"lacks": "what it lacks", "confined": "what confines it", "notes": "what to tell of it"}
+
+
 def _fault_of(about: dict[str, Any]) -> str:
     """Why a worker that says this of itself cannot be asked."""
     if not about.get("ready"):
         return f"cannot be imported: {about.get('error')}"
     if about.get("protocol") != PROTOCOL:
         return "has a worker that speaks another protocol"
-    for key, what in (("lacks", "what it lacks"), ("confined", "what confines it")):
+    for key, what in LISTS.items():
         try:
             texts(about.get(key))
         except TypeError:
             return f"says {what} with no list of names"
-    return ""
+    wrong = next(unknown(about["lacks"]), "")
+    return f"cannot be asked: GRADCONF_LACKS: {wrong}" if wrong else ""
 
 
 _FAULT = re.compile(

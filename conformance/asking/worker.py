@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from conformance.answers.answer import Answer, Outcome, Raised
 from conformance.answers.wire import answer_of_reply, derivatives_of_reply
 from conformance.asking.events import Answered, Cell, TargetReady
+from conformance.asking.lacks import lacking
 from conformance.asking.session import Session, WorkerCrashed, WorkerError
 from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import DERIVATIVE, Case
@@ -115,7 +116,7 @@ class Worker:
             self._session.close()
         if not self._is_started():
             return Answer("not_run", detail=self.failure)
-        if lacks := lacking(job.lowered, job.mode, self.about.get("lacks", [])):
+        if lacks := lacking(job.case, job.lowered, job.mode, self.about.get("lacks", [])):
             detail = f"the target declares that it lacks {', '.join(lacks)}"
             return Answer("unsupported", detail=detail)
         answer = self._answer_of_process(job)
@@ -211,18 +212,3 @@ def _ran_out_of_memory(answer: Answer) -> bool:
     """Whether an answer tells of a MemoryError: what else its process would answer is doubtful."""
     errors = [answer.error, *answer.observations.values()]
     return any(isinstance(error, Raised) and error.type == "MemoryError" for error in errors)
-
-
-def lacking(lowered: Lowered, mode: str, lacks: Sequence[str]) -> list[str]:
-    """What a program uses of the names that its target declares as lacking.
-
-    `nn` is every name that begins with `nn.`; `GradientTape.jacobian` is a method of any tape;
-    `graph` is a mode.
-    """
-    used = {name for name in lowered.uses for lack in lacks if f"{name}.".startswith(f"{lack}.")}
-    for lack in lacks:
-        owner, _, method = lack.partition(".")
-        if owner == "GradientTape" and method and f".{method}(" in lowered.source:
-            used.add(lack)
-    used |= {f"the mode {mode}"} if mode in lacks else set()
-    return sorted(used)

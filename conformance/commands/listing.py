@@ -6,7 +6,7 @@ import argparse
 from importlib import metadata
 
 from conformance.closing import EXIT_CODES, UsageError, Word
-from conformance.commands.options import add_selection, selection_of
+from conformance.commands.options import add_portable, add_selection, selection_of
 from conformance.corpus.index import summaries
 from conformance.corpus.selection import select
 from conformance.text import printable
@@ -18,6 +18,7 @@ def list_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf list`."""
     parser.add_argument("words", nargs="*", metavar="CASE", help="ids, area/topic, files")
     add_selection(parser)
+    add_portable(parser)
     parser.add_argument("--ids", action="store_true", help="ids alone")
     parser.add_argument("--operations", action="store_true", help="the catalogue, not the cases")
 

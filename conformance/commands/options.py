@@ -31,9 +31,18 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     add_corpus(parser)
 
 
+def add_portable(parser: argparse.ArgumentParser) -> None:
+    """The option for the cases that another framework can be asked."""
+    about = "only cases about gradients, none about TensorFlow's own ways"
+    parser.add_argument(
+        "--portable", action=argparse.BooleanOptionalAction, default=None, help=about
+    )
+
+
 def selection_of(arguments: argparse.Namespace, words: Sequence[str]) -> Selection:
     """The selection that the options and these ids and paths make."""
-    return Selection(tuple(words), arguments.keyword, tuple(arguments.area), tuple(arguments.tag))
+    chosen = tuple(words), arguments.keyword, tuple(arguments.area), tuple(arguments.tag)
+    return Selection(*chosen, portable=bool(getattr(arguments, "portable", False)))
 
 
 def add_corpus(parser: argparse.ArgumentParser) -> None:

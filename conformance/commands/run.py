@@ -66,6 +66,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     add, count, seconds = parser.add_argument, options.positive(int), options.positive(float)
     add("words", nargs="*", metavar="TARGET|CASE")
     options.add_selection(parser)
+    options.add_portable(parser)
     every = "full: rows of tables in every mode, as where you select cases"
     add("--profile", choices=PROFILES, help=every)
     add("--python", metavar="PATH", help="an existing environment's interpreter")
@@ -91,7 +92,7 @@ def run_run(arguments: argparse.Namespace) -> int:
 
     Words are targets (reference, tensorflow, tensorflow:graph,xla, ./tape.py,
     package.module:attribute) and cases (an id, an area/topic, a file); without targets tensorflow
-    is asked, without cases all.
+    is asked, without cases all, or of other frameworks alone those that are portable.
     """
     shard = arguments.shard
     if arguments.durations and not shard:
@@ -140,7 +141,7 @@ def run_run(arguments: argparse.Namespace) -> int:
     _perform(plan, kept.events, reviewer, progress, writer)
     try:
         if arguments.update_baseline:
-            print(*update(results, cases), sep="\n")
+            print(*update(results, chosen), sep="\n")
     finally:  # also where the baseline cannot be written
         changes = changes_between_versions(results, deviations)
         print_report(report_of_run(results, changes), sys.stdout)
@@ -157,6 +158,9 @@ def _chosen(
     for word, meant in words.unknown.items():
         raise NothingSelected(f"no case matches '{word}'{meant}")
     selection = options.selection_of(arguments, words.cases)
+    if arguments.portable is None and selection.everything:
+        others = all(target.is_adapted for target in targets)
+        selection = replace(selection, portable=others)
     ids = {case.id for case in select(listed, selection)}
     cases = load_corpus(arguments.corpus)
     return targets, selection, cases, [case for case in cases if case.id in ids]
@@ -265,8 +269,8 @@ def _perform(
         for number, event in enumerate(INTERRUPTION.between(events)):
             if writer and number >= len(kept):
                 writer.write(event)
-            if isinstance(event, TargetReady) and plan.limits.confined and not findings.targets:
-                _say_what_is_open(event)
+            if isinstance(event, TargetReady):
+                _say_what_is_told(event, plan, findings)
             progress.event(event)
             for finding in reviewer.add(event):
                 progress.found(finding)
@@ -298,6 +302,15 @@ def _finish(writer: RecordWriter, findings: Findings) -> None:
 
 WALLS = {"your files": {"files"}, "the network": {"network", "TCP"}}
 """What a target is kept from, and what of its confinement does it."""
+
+
+def _say_what_is_told(ready: TargetReady, plan: Plan, findings: Findings) -> None:
+    """Say once what the author of a target should look at."""
+    if plan.limits.confined and not findings.targets:
+        _say_what_is_open(ready)
+    if ready.target not in findings.targets:
+        for note in ready.about.get("notes", ()):
+            say(f"{ready.target}: {note}")
 
 
 def _say_what_is_open(ready: TargetReady) -> None:

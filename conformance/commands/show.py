@@ -17,6 +17,7 @@ from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import MODES, Case, Expectation
 from conformance.corpus.language.features import tags_of
 from conformance.corpus.language.lowering import lower
+from conformance.corpus.language.vocabulary import NOT_PORTABLE
 from conformance.corpus.selection import NothingSelected, Selection, select
 from conformance.drivers.script import script_of
 from conformance.text import printable
@@ -65,7 +66,8 @@ def _described(case: Case, mode: str) -> Iterator[str]:
     yield from (case.id, f"  {case.title}", "", f"source   {', '.join(case.sources)}")
     yield f"file     {printable(case.place.file)}:{case.place.line}"
     yield f"program  {lowered.hash}"
-    yield from (f"shows    {', '.join(tags_of(case))}", "")
+    yield f"shows    {', '.join(tags_of(case))}"
+    yield from (f"portable {_portable(case)}", "")
     yield from (textwrap.indent(lowered.source.rstrip(), "    "), "", "expected")
     yield from _expected(case.expect, bounds_for("eager", lowered.operations))
     for other, expectations in case.expect_in.items():
@@ -75,6 +77,12 @@ def _described(case: Case, mode: str) -> Iterator[str]:
         yield f"not applicable in {other}: {why}"
     if case.warns:
         yield f"warns    {case.warns}"
+
+
+def _portable(case: Case) -> str:
+    """Whether other frameworks are asked the case by default, and if not, why."""
+    own = [f"{why} ({name})" for name, why in NOT_PORTABLE.items() if name in tags_of(case)]
+    return f"no: {'; '.join(own)}" if own else "yes"
 
 
 def _expected(expectations: Mapping[str, Expectation], bounds: Bounds) -> Iterator[str]:

@@ -16,6 +16,7 @@ from conformance.files import cache_folder, data_folder, is_mine, read_bounded, 
 
 Remembered: TypeAlias = "dict[str, list[Summary]]"
 CATALOGUE = Path(__file__).with_name("catalogue")
+FEATURES = Path(__file__).parent / "language" / "features.py"
 MAX_BYTES = 1_000_000
 MAX_CACHE = 50_000_000
 
@@ -41,12 +42,12 @@ class Summary:
 def summaries(folder: Path | None = None) -> list[Summary]:
     """The summaries of every case of the corpus; raises UsageError with every fault.
 
-    A file that was read before is not read as YAML again, as long as its content is the same, and
-    that of the catalogue, from which tables take their rows.
+    A file that was read before is not read as YAML again, as long as its content is the same, that
+    of the catalogue, from which tables take their rows, and what features are read off.
     """
     root = folder or data_folder("cases")
     catalogue = b"".join(path.read_bytes() for path in sorted(CATALOGUE.rglob("*.*")))
-    start = hashlib.sha256(catalogue).digest()
+    start = hashlib.sha256(catalogue + FEATURES.read_bytes()).digest()
     keys = {_key(start, path, root): path for path in sorted(root.rglob("*.yaml"))}
     remembered = _read(cache_file())
     unknown = {key: path for key, path in keys.items() if key not in remembered}

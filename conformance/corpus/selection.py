@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeVar
 from conformance.closing import UsageError
 from conformance.corpus.index import Summary
 from conformance.corpus.language.case import Case
+from conformance.corpus.language.vocabulary import NOT_PORTABLE
 from conformance.corpus.moves import found
 from conformance.text import clean, did_you_mean, suggest
 
@@ -39,10 +40,12 @@ class Selection:
     keyword: str = ""
     areas: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    portable: bool = False
+    """Whether cases about TensorFlow's own ways are left out."""
 
     @property
     def everything(self) -> bool:
-        """Whether nothing narrows the corpus."""
+        """Whether nothing narrows the corpus, or what of it is portable."""
         return not (self.words or self.keyword or self.areas or self.tags)
 
 
@@ -77,6 +80,7 @@ def select(
         if (not selection.words or case.id in named)
         and (not selection.areas or case.id in of_areas)
         and (not selection.tags or {*selection.tags} & {*tags_of(case)})
+        and (not selection.portable or not NOT_PORTABLE.keys() & {*tags_of(case)})
         and meets(f"{case.id} {case.title}")
     ]
     if not chosen:

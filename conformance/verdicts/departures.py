@@ -18,7 +18,7 @@ from conformance.answers.compare import compare, expectation_of, told_by
 from conformance.answers.literals import LiteralError
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.text import text_of
-from conformance.asking.worker import lacking
+from conformance.asking.lacks import lacking
 from conformance.corpus.language.case import MODES, Case, Expectation, ExpectedNone, Place
 from conformance.targets.releases import is_between
 from conformance.targets.specification import name_of
@@ -233,7 +233,7 @@ class Gate:
             conforms = ("pass", "unsupported", "not_applicable", "known_deviation", "surveyed")
             return ("better" if judgement.verdict in conforms else None), entry
         lost = judgement.verdict == "unsupported" and asked
-        lost = lost and not lacking(evidence.program, mode, self.baseline.lacks)
+        lost = lost and not lacking(evidence.case, evidence.program, mode, self.baseline.lacks)
         return ("worse" if lost else None), None
 
     def fails(self, standing: Standing | None) -> bool:

@@ -31,6 +31,15 @@ def test_list_ids_alone(gradconf: Program, corpus: str) -> None:
     assert done.stdout.split() == ["basics/squares/square", "basics/squares/persistent_square"]
 
 
+def test_list_of_what_is_portable(gradconf: Program, tmp_path: Path) -> None:
+    own = SQUARE.replace("[scalar]", "[scalar]\n    warns: words of a log")
+    corpus = str(make_corpus(tmp_path, basics__squares=own))
+    both = gradconf("list", "--ids", "--corpus", corpus).stdout.split()
+    some = gradconf("list", "--ids", "--portable", "--corpus", corpus).stdout.split()
+    assert {*both} - {*some} == {"basics/squares/square"}
+    assert gradconf("list", "--ids", "--no-portable", "--corpus", corpus).stdout.split() == both
+
+
 def test_list_of_nothing_is_not_green(gradconf: Program, corpus: str) -> None:
     done = gradconf("list", "basics/squres", "--corpus", corpus)
     assert done.returncode == 3

@@ -259,3 +259,27 @@ def test_the_folder_of_the_output_is_made(gradconf: Program, corpus: str, tmp_pa
     page = ("--format", "markdown", "--output", "pages/r.md")
     assert gradconf("report", "parts/a/r.jsonl", "--corpus", corpus, *page).returncode == 0
     assert (tmp_path / "pages" / "r.md").read_text().startswith("#")
+
+
+def test_a_run_of_what_is_portable_leaves_out_the_rest(gradconf: Program, tmp_path: Path) -> None:
+    own = SQUARE.replace("[scalar]", "[scalar]\n    warns: words of a log")
+    corpus = str(make_corpus(tmp_path, basics__squares=own))
+    words = ("run", "reference", "--corpus", corpus)
+    for more, cells in ((), 3), (("--no-portable",), 3), (("--portable",), 2):
+        assert f"reference 0.1.0  eager      {cells}" in gradconf(*words, *more).stdout
+
+
+def test_what_a_targets_author_should_look_at_is_said_once(
+    gradconf: Program, tmp_path: Path, corpus: str
+) -> None:
+    tape = tmp_path / "tape.py"
+    tape.write_text("from reference_impl import *\nGRADCONF_LACKS = ['nn', 'add_n', 'strings']\n")
+    with tape.open("a") as file:
+        file.write("def add_n(values): return values\n")
+    done = gradconf("run", str(tape), "--corpus", corpus)
+    note = f"{tape}: GRADCONF_LACKS has add_n, which the target has"
+    assert [line for line in done.stderr.splitlines() if "GRADCONF" in line] == [note]
+    tape.write_text("GRADCONF_LACKS = ['stings']\n")
+    refused = gradconf("run", str(tape), "--corpus", corpus)
+    assert "(did you mean strings or" in refused.stdout + refused.stderr
+    assert refused.returncode not in (0, 1)

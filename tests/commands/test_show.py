@@ -33,3 +33,11 @@ def test_show_of_several_cases_asks_for_one(gradconf: Program, corpus: str) -> N
     done = gradconf("show", "basics/squares", "--corpus", corpus)
     assert done.returncode == 2
     assert "is 2 cases" in done.stderr
+
+
+def test_show_says_whether_a_case_is_portable_and_why_not(gradconf: Program) -> None:
+    assert "\nportable yes\n" in gradconf("show", "unconnected/none/unrelated_variable").stdout
+    done = gradconf("show", "registry/no_gradient/spelling_camel_case")
+    assert (
+        "\nportable no: TensorFlow's graphs and their compatibility names (graphs); " in done.stdout
+    )

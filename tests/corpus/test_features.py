@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.corpus.language.features import FEATURES, features_of, tags_of
-from conformance.corpus.language.vocabulary import TAGS
+from conformance.corpus.language.vocabulary import NOT_PORTABLE, TAGS
 from tests.cases import one_case, whole_corpus
 
 TAPE = "with tf.GradientTape() as t:\n      y = x * x\n  "
@@ -30,6 +30,19 @@ PROGRAMS = {
     "g = tf.RegisterGradient('A'), x": "gradient_registry",
     "g = alive(x)": "lifetimes",
     "g = tf.compat.v1.gradients(x, x)": "symbolic",
+    "g = tf.compat.v1.get_variable('a', [1]), x": "graphs",
+    "g = tf.reduce_sum(x, axis=0)": "keywords",
+    "with tf.autodiff.ForwardAccumulator(x, x) as a, tf.GradientTape() as s:\n      g = x": (
+        "second_order"
+    ),
+    "with tf.GradientTape() as t:\n      with tf.GradientTape() as s, tf.GradientTape() as r:\n"
+    "          g = x": "third_order",
+    "g = tf.numpy_function(lambda y: y, [x], tf.float32)": "python_calls",
+    "g = tf.TensorArray(tf.float32, 1).write(0, x)": "containers",
+    "g = tf.raw_ops.Square(x=x)": "raw_operations",
+    "g = tf.strings.as_string(x)": "strings",
+    "g = tf.sparse.to_dense(x), tf.SparseTensor": "composites",
+    "g = tf.cast(x, tf.bfloat16)": "narrow_floats",
 }
 
 
@@ -65,9 +78,24 @@ def test_an_expectation_shows_it(more: str, feature: str) -> None:
     assert features("g = x", more) == (feature,)
 
 
+def test_the_words_of_an_error_show() -> None:
+    more = "expect: {g: {error: ValueError, message: not a number}}"
+    assert features("g = x", more) == ("errors", "error_wording")
+    assert features("g = x", "expect: {g: {error: ValueError}}") == ("errors",)
+
+
 def test_inputs_show_it() -> None:
     assert features("g = x", inputs="{variable: 1.0}") == ("variables",)
     assert features("g = x", inputs="{constant: 1, dtype: int32}") == ("integers",)
+
+
+def test_two_tapes_that_do_not_record_each_other_are_of_first_order() -> None:
+    run = "with tf.GradientTape() as t:\n      y = x\n  with tf.GradientTape() as s:\n      g = x"
+    assert features(run) == ()
+
+
+def test_what_is_not_portable_is_a_feature() -> None:
+    assert {*NOT_PORTABLE} <= {*FEATURES}
 
 
 def test_no_feature_has_the_name_of_a_tag() -> None:

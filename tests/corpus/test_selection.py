@@ -39,7 +39,7 @@ CASES = [
     Case("persistence/queries/once", "A tape answers once", ("scalar",)),
     Case("persistence/queries/twice", "A persistent tape answers twice"),
     Case("persistence/reset/once", "A reset tape", ("kink", "scalar")),
-    Case("watching/default/variables", "Variables are watched", ("dtype",)),
+    Case("watching/default/variables", "Variables are watched", ("dtype", "strings")),
 ]
 ONCE, TWICE, RESET, WATCHED = CASES
 
@@ -59,6 +59,7 @@ ONCE, TWICE, RESET, WATCHED = CASES
         (Selection(("watching", "persistence/reset")), [RESET, WATCHED]),
         (Selection(areas=("watching", "persistence")), CASES),
         (Selection(tags=("kink", "dtype")), [RESET, WATCHED]),
+        (Selection(tags=("kink", "dtype"), portable=True), [RESET]),
         (Selection(keyword="tape and not reset"), [ONCE, TWICE]),
         (Selection(("persistence",), "once", ("persistence",), ("scalar",)), [ONCE, RESET]),
     ],

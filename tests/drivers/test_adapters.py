@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,7 +16,8 @@ from conformance.corpus.language.lowering import lower
 from conformance.drivers import INSIDE
 from conformance.targets.specification import ADAPTED, Target, parse_target
 from conformance.verdicts.judge import Evidence, judge
-from tests.cases import entry, one_case
+from tests.cases import SQUARE, entry, make_corpus, one_case
+from tests.conftest import Program
 
 SLOPE = "with tf.GradientTape() as t:\n    t.watch(x)\n    y = {call}\ng = t.gradient(y, x)"
 SINE = one_case(entry(inputs="{x: 0.0}", run=SLOPE.format(call="tf.sin(x)"), expect="{g: 1.0}"))
@@ -82,3 +84,16 @@ def test_a_framework_is_found_through_its_adapter() -> None:
     for name in ADAPTED:
         assert parse_target(f"{name}==1.2.3").module == f"adapters.{name}"
         assert (INSIDE.parent / "adapters" / f"{name}.py").is_file()
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_framework_is_asked_what_is_portable(
+    name: str, gradconf: Program, tmp_path: Path
+) -> None:
+    python_of(name)
+    own = SQUARE.replace("[scalar]", "[scalar]\n    warns: words of a log")
+    corpus = str(make_corpus(tmp_path, basics__squares=own))
+    record = str(tmp_path / "record.jsonl")
+    for more, cells in ((), 2), (("--no-portable",), 3):
+        done = gradconf("run", name, "--corpus", corpus, "--output", record, *more)
+        assert re.search(rf"{name} \S+ +eager +{cells} ", done.stdout), done.stdout

@@ -100,6 +100,51 @@ def test_lacks_that_are_a_text_are_refused(tmp_path: Path) -> None:
         about(tmp_path, "textual")
 
 
+@pytest.mark.parametrize(
+    ("entry", "meant"),
+    [
+        ("matmull", "did you mean matmul"),
+        ("GradientTape.gradeint", "did you mean GradientTape.gradient"),
+        ("reduce_sums(axis)", "did you mean reduce_sum"),
+        ("strngs", "did you mean strings"),
+    ],
+)
+def test_an_entry_that_names_nothing_is_refused(tmp_path: Path, entry: str, meant: str) -> None:
+    (tmp_path / "wrong.py").write_text(f"GRADCONF_LACKS = ['nn', {entry!r}]\n")
+    with pytest.raises(WorkerError) as refused:
+        about(tmp_path, "wrong")
+    assert f"GRADCONF_LACKS: '{entry}' is no name, method, keyword, feature or" in str(
+        refused.value
+    )
+    assert meant in str(refused.value)
+
+
+def test_an_entry_that_the_target_has_is_told(tmp_path: Path) -> None:
+    (tmp_path / "had.py").write_text(
+        "GRADCONF_LACKS = ['square', 'GradientTape.reset', 'GradientTape.jacobian', 'strings',\n"
+        "    'reduce_sum(axis)', 'reduce_sum(keepdims)', 'nn', 'graph']\n"
+        "def square(x): pass\n"
+        "def reduce_sum(x, axis=None): pass\n"
+        "class GradientTape:\n    def reset(self): pass\n"
+    )
+    assert about(tmp_path, "had")["notes"] == [
+        f"GRADCONF_LACKS has {name}, which the target has"
+        for name in ("square", "GradientTape.reset", "reduce_sum(axis)")
+    ]
+
+
+def test_names_of_pythons_that_a_file_takes_for_its_own_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "shadows.py"
+    file.write_text(
+        "import math\nbool = 'bool'\npow = lambda x, y: math.pow(x, y)\ndef abs(x): return x\n"
+        "def sign(x):\n    return bool(x) and abs(x)\n"
+    )
+    assert about(tmp_path, str(file))["notes"] == [
+        "inside it these are its own, not Python's: abs (line 6), bool (line 6): "
+        "write builtins.NAME for Python's"
+    ]
+
+
 def test_what_identifies_a_target_is_all_that_it_imported_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "tape.py").write_text("import helper\n")
     (tmp_path / "helper.py").write_text("one = 1\n")

@@ -21,7 +21,7 @@ from conformance.corpus.language.program import (
     tree_of,
     walk,
 )
-from conformance.corpus.language.vocabulary import TAPE
+from conformance.corpus.language.vocabulary import PLUMBING, TAPE
 
 QUERIES = ("gradient", "jacobian", "batch_jacobian")
 BY_WORD = {
@@ -36,10 +36,17 @@ BY_WORD = {
     "control_flow": (
         *("cond", "case", "switch_case", "while_loop", "scan", "map_fn", "foldl", "foldr"),
     ),
+    "graphs": ("Graph", "as_default", "get_concrete_function", "v1"),
     "variables": ("Variable",),
     "modules": ("Module", "keras"),
+    "python_calls": ("py_function", "numpy_function"),
+    "containers": ("TensorArray", "queue", "data", "lookup"),
+    "raw_operations": ("raw_ops",),
+    "strings": ("string", "strings", "as_string"),
+    "composites": ("SparseTensor", "RaggedTensor", "ragged"),
     "numpy": ("numpy", "np"),
     "complex_numbers": ("complex", *COMPLEXES),
+    "narrow_floats": ("float16", "bfloat16", "half"),
     "integers": INTEGERS,
     "indexed_slices": ("IndexedSlices",),
     "lifetimes": ("alive",),
@@ -53,7 +60,10 @@ BY_EXPECTATION = {
 }
 FEATURES = tuple(
     dict.fromkeys(
-        ("persistent", "nested", *BY_WORD, "structures", *BY_EXPECTATION, "warnings", "by_mode")
+        (
+            *("persistent", "nested", "second_order", "third_order", "keywords", *BY_WORD),
+            *("structures", *BY_EXPECTATION, "error_wording", "warnings", "by_mode"),
+        )
     )
 )
 """Every feature, in the order in which they are shown. No feature has the name of a tag."""
@@ -81,9 +91,14 @@ def features_of(case: Case) -> tuple[str, ...]:
         for name, kind in BY_EXPECTATION.items()
         if any(isinstance(expectation, kind) for expectation in expected)
     }
+    deep = max(map(_recorders, trees))
     special = {
         "persistent": any(map(_is_persistent, calls)),
         "nested": any(isinstance(part, ast.With) and _opens_two(part) for part in parts),
+        "second_order": deep > 1,
+        "third_order": deep > 2,
+        "keywords": any(map(_has_keywords, calls)),
+        "error_wording": any(isinstance(one, ExpectedError) and one.message for one in expected),
         "control_flow": has_control_flow(*trees),
         "structures": any(map(_asks_for_a_structure, calls)),
         "warnings": case.warns is not None,
@@ -123,6 +138,26 @@ def _opens_two(block: ast.With) -> bool:
         if isinstance(part, ast.withitem) and _is_tape(part.context_expr)
     ]
     return len(opened) > 1 and any(item.context_expr in opened for item in block.items)
+
+
+def _recorders(part: ast.AST) -> int:
+    """How many tapes and accumulators record one inside another, at most."""
+    inside = max(map(_recorders, ast.iter_child_nodes(part)), default=0)
+    if not isinstance(part, ast.With):
+        return inside
+    opened = [item.context_expr for item in part.items]
+    return inside + sum(_is_tape(one) or _is_accumulator(one) for one in opened)
+
+
+def _is_accumulator(call: ast.AST) -> bool:
+    name = dotted_name(call.func) if isinstance(call, ast.Call) else None
+    return (name or "").endswith(".ForwardAccumulator")
+
+
+def _has_keywords(call: ast.Call) -> bool:
+    """An operation of the framework with an argument by its name."""
+    name = dotted_name(call.func) or ""
+    return bool(call.keywords) and name.startswith("tf.") and name not in PLUMBING
 
 
 def _asks_for_a_structure(call: ast.Call) -> bool:

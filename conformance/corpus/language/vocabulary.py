@@ -81,6 +81,23 @@ PLUMBING = (
 
 CONVENTIONS = ("kink", "tie", "pole", "convention")
 """The tags of cases whose answer is agreed upon, not computed: mathematics has none there."""
+NOT_PORTABLE = {
+    "symbolic": "tf.gradients, of TensorFlow's graphs",
+    "graphs": "TensorFlow's graphs and their compatibility names",
+    "gradient_registry": "the registry by which TensorFlow finds gradients",
+    "modules": "modules and layers of TensorFlow and Keras",
+    "python_calls": "Python called from TensorFlow's graphs",
+    "containers": "tensor arrays, queues, datasets and tables of TensorFlow",
+    "raw_operations": "operations by the names of TensorFlow's kernels",
+    "strings": "tensors of text",
+    "composites": "sparse and ragged tensors",
+    "indexed_slices": "TensorFlow's own form of a sparse gradient",
+    "lifetimes": "when objects are let go",
+    "error_wording": "the words of TensorFlow's errors",
+    "warnings": "the words of TensorFlow's log",
+}
+"""The features of cases about TensorFlow's own ways, and what these are: another framework that
+has gradients need not have them. A case with none of them is portable."""
 TAGS = (
     *("doc-claim", *CONVENTIONS, "lifetime", "slow"),
     *("scalar", "structure", "dtype", "complex", "sparse", "ragged"),

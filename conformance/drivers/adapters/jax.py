@@ -9,15 +9,26 @@ import jax
 jax.config.update("jax_enable_x64", True)
 
 
+KEPT = 1_000
+"""Operations after which what was compiled for them is let go."""
+
+
 class Jax(Backend):
     """Its arrays are its own, and tracers while it is asked."""
 
     name, version = "jax", jax.__version__
     scope = {"np": jax.numpy, "scipy": jax.scipy, "jax": jax}
     without_gradient = (NotImplementedError,)
+    asked = 0
 
     def array(self, value):
         return jax.numpy.asarray(value)
+
+    def call(self, function, arrays):
+        self.asked += 1
+        if not self.asked % KEPT:
+            jax.clear_caches()  # what it compiled is never let go otherwise
+        return function(*arrays)
 
     def vjp(self, function, arrays, cotangents):
         _, backward = jax.vjp(function, *arrays)

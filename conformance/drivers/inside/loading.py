@@ -1,9 +1,12 @@
 """Finding the target: a module, an attribute of one, or a file, as the namespace `tf`."""
 
+import ast
+import builtins
 import contextlib
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import os
 import platform
 import sys
@@ -110,6 +113,47 @@ def _lacks(target) -> list:
     return [str(name) for name in lacks]
 
 
+def _notes(target, module: str) -> list:
+    """What the author of a target should look at."""
+    had = [f"GRADCONF_LACKS has {name}, which the target has" for name in _lacks(target)
+           if _has(target, name)]  # fmt: skip
+    return had + ([_shadowed(module)] if module.endswith(".py") and _shadowed(module) else [])
+
+
+def _has(target, entry: str) -> bool:
+    """Whether a target has the name, method or keyword that it declares as lacking."""
+    name, _, keyword = entry.rstrip(")").partition("(")
+    try:
+        for part in name.split("."):
+            target = getattr(target, part)
+        return not keyword or keyword in inspect.signature(target).parameters
+    except (AttributeError, ValueError, TypeError, NotImplementedError):
+        return False
+
+
+def _shadowed(file: str) -> str:
+    """Which of Python's names a file's own functions take for the target's, and where; or nothing.
+
+    That is a name which the file defines, as `abs`, and which code inside a function of it reads.
+    """
+    with open(file, "rb") as opened:
+        tree = ast.parse(opened.read())
+    bound = {one.name for one in tree.body if isinstance(one, (ast.FunctionDef, ast.ClassDef))}
+    bound |= {part.id for one in tree.body for part in ast.walk(one)
+              if isinstance(one, (ast.Assign, ast.AnnAssign)) and isinstance(part, ast.Name)
+              and isinstance(part.ctx, ast.Store)}  # fmt: skip
+    read = {}
+    for function in ast.walk(tree):
+        if isinstance(function, (ast.FunctionDef, ast.Lambda)):
+            for part in ast.walk(function):
+                if isinstance(part, ast.Name) and part.id in bound and hasattr(builtins, part.id):
+                    read.setdefault(part.id, part.lineno)
+    told = ", ".join(f"{name} (line {line})" for name, line in sorted(read.items()))
+    if not told:
+        return ""
+    return f"inside it these are its own, not Python's: {told}: write builtins.NAME for Python's"
+
+
 def numpy_tensors(target) -> bool:
     """Whether the target declares that its tensors are NumPy arrays."""
     declared = getattr(target, "GRADCONF_NUMPY_TENSORS", False)
@@ -133,5 +177,6 @@ def describe(target, request: dict) -> dict:
         "digest": digest(request["module"]),
         "platform": f"{platform.system()} {platform.machine()}",
         "lacks": _lacks(target),
+        "notes": _notes(target, request["module"]),
         "numpy_tensors": numpy_tensors(target),
     }
