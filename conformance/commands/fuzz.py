@@ -17,13 +17,15 @@ from conformance.answers.mismatch import lines
 from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.commands import options
 from conformance.files import write_whole
-from conformance.suite.relations import RELATIONS, Program, Relation
+from conformance.suite.relations import RELATIONS
+from conformance.suite.rewriting import Program, Relation
 from conformance.targets.environments import provisioned
 from conformance.targets.specification import parse_targets
 from conformance.text import clean, plural, suggest
 
 if TYPE_CHECKING:
-    from conformance.suite.campaign import Campaign, Cause, Finding
+    from conformance.suite.campaign import Campaign
+    from conformance.suite.causes import Cause, Finding
 
 EXAMPLES = 300
 SHRINKING = 10.0
@@ -121,7 +123,7 @@ def _shrunk(campaign: Campaign, found: Sequence[Finding]) -> list[Cause]:
 
     What does not show in fresh processes, too, is of what was run before, and is set aside.
     """
-    from conformance.suite.campaign import causes_of, united
+    from conformance.suite.causes import causes_of, united
 
     causes: list[Cause] = []
     campaign.restart()

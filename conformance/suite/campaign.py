@@ -1,7 +1,6 @@
 """A campaign: programs are drawn, targets are asked, what differs is grouped and made small.
 
-Programs are drawn in batches, each with a seed of its own, so that hypothesis can draw the batch of
-a finding again, and shrink it. Nothing that is found ends the drawing.
+Nothing that is found ends the drawing.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,7 +16,6 @@ from itertools import chain, count, islice
 from typing import TypeAlias
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 
 from conformance.answers.answer import Answer, Slices, Structure, Tensor, Value
 from conformance.answers.mismatch import Mismatch
@@ -27,13 +25,13 @@ from conformance.corpus.language.case import DERIVATIVE, Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.lowering import lower
 from conformance.suite.agreement import CALLED, differences, explanation_of, is_of_oracle
-from conformance.suite.programs import OWN_TEXTS, case_of, programs, texts_of_catalogue
-from conformance.suite.relations import Program, Relation
+from conformance.suite.causes import Cause, Check, Finding, operations_of
+from conformance.suite.drawing import drawn, shrunk
+from conformance.suite.programs import OWN_TEXTS, case_of, texts_of_catalogue
+from conformance.suite.rewriting import Program, Relation
 from conformance.targets.specification import Target, TargetError
 from conformance.verdicts.judge import Evidence, judge
 
-BATCH = 100
-"""Programs of one seed: as many are drawn again before one of them is shrunk."""
 AHEAD = 8
 """Programs that are asked while an earlier one is examined."""
 RELATIONS_EACH = 3
@@ -42,127 +40,10 @@ SECONDS = 60.0
 MOVED = 450
 """Eps by which inputs are moved: 1e-13 in float64. What moves by more than WIDE is not compared."""
 MOST_SET_ASIDE = 0.2
-QUIET = settings(
-    max_examples=BATCH,
-    database=None,
-    deadline=None,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
-    verbosity=Verbosity.quiet,
-    print_blob=False,
-    report_multiple_bugs=False,
-)
-
-
-# ----- drawing -----
-
-
-def _seed_of(number: int, batch: int) -> int:
-    """The seed of a batch of the campaign with this number."""
-    return number * 1_000_003 + batch
-
-
-def drawn(number: int, batch: int, admits: Callable[[str], bool]) -> list[str]:
-    """The entries of a batch, each once: the same ones wherever hypothesis is of one release."""
-    entries: dict[str, None] = {}
-
-    @seed(_seed_of(number, batch))
-    @settings(QUIET, phases=[Phase.generate])
-    @given(entry=programs(admits=admits))
-    def draw(entry: str) -> None:
-        entries.setdefault(entry)
-
-    draw()
-    return list(entries)
-
-
-class _Fails(Exception):
-    """What tells hypothesis that a program fails."""
-
-
-def shrunk(
-    found: Finding, number: int, admits: Callable[[str], bool], fails: Callable[[str], bool]
-) -> str:
-    """The smallest program that hypothesis finds below a finding's, which fails as it does.
-
-    The batch is drawn again; programs before the finding's are known not to be meant. Where `fails`
-    gives up, what was found so far stands.
-    """
-    failing = {found.entry}
-    told: dict[str, bool] = {}
-
-    @seed(_seed_of(number, found.batch))
-    @settings(QUIET)
-    @given(entry=programs(admits=admits))
-    def shrink(entry: str) -> None:
-        if entry not in told:
-            told[entry] = entry in failing or (found.entry in told and fails(entry))
-        if told[entry]:
-            failing.add(entry)
-            raise _Fails
-
-    with contextlib.suppress(_Fails):
-        shrink()
-    return min(failing, key=lambda entry: (entry.count("\n"), len(entry), entry))
-
-
-# ----- findings -----
-
-
-@dataclass(frozen=True)
-class Check:
-    """What is held against what: a target in a mode, by the oracle, a mode, a target or a relation.
-
-    `beside` is the label of what says what is due.
-    """
-
-    name: str
-    target: Target
-    mode: str
-    beside: str
-
-    def __str__(self) -> str:
-        return f"{self.target.label}:{self.mode} and {self.beside}"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One program that fails a check: `rewritten` is what a relation made of it."""
-
-    check: Check
-    entry: str
-    batch: int
-    mismatches: tuple[Mismatch, ...]
-    rewritten: str = ""
-
-    @property
-    def kind(self) -> tuple[str, str, str]:
-        """What shrinking keeps: the check and the class of what differs."""
-        return self.check.name, str(self.check), self.mismatches[0].kind
-
-    @cached_property
-    def operations(self) -> frozenset[str]:
-        """What the program calls."""
-        return operations_of(self.entry)
 
 
 Checked: TypeAlias = "tuple[Check, Answer, Sequence[Mismatch], str]"
 """A check, what was due, what differs from it, and what a relation asked instead."""
-
-
-def operations_of(entry: str) -> frozenset[str]:
-    """The names of the framework that a program calls, but for the tapes around it."""
-    tapes = ("GradientTape", "autodiff.ForwardAccumulator", "ones_like")
-    return frozenset(name for name in CALLED.findall(entry) if name not in tapes)
-
-
-@dataclass
-class Cause:
-    """Findings of one kind that have an operation in common, and a small one among them."""
-
-    suspect: str
-    findings: list[Finding]
-    smallest: Finding
 
 
 @dataclass
@@ -180,50 +61,6 @@ class Tally:
     def share_set_aside(self) -> float:
         """Of the programs, those of which nothing can be said."""
         return sum(self.set_aside.values()) / max(self.programs, 1)
-
-
-def causes_of(findings: Sequence[Finding], operations: Counter[str]) -> list[Cause]:
-    """Findings by kind, and in a kind by the operation that is most often in what fails.
-
-    That is the one whose programs fail most often; what holds it is taken away, and so on.
-    """
-    kinds: dict[tuple[str, str, str], list[Finding]] = {}
-    for finding in findings:
-        kinds.setdefault(finding.kind, []).append(finding)
-    causes = []
-    for members in kinds.values():
-        while members:
-            failing = Counter(chain.from_iterable(one.operations for one in members))
-            suspect = max(
-                failing, key=lambda name: _suspicion(name, failing, operations), default=""
-            )
-            meant = [one for one in members if suspect in one.operations or not suspect]
-            causes.append(Cause(suspect, meant, min(meant, key=lambda one: len(one.entry))))
-            members = [one for one in members if one not in meant]
-    return causes
-
-
-def united(causes: Sequence[Cause]) -> list[Cause]:
-    """Causes of one kind are one where their smallest programs call the same, or no suspect."""
-    found: list[Cause] = []
-    for cause in causes:
-        small = cause.smallest
-        suspect = cause.suspect if cause.suspect in small.operations else ""
-        for known in found:
-            same = known.smallest.operations == small.operations or known.suspect == suspect == ""
-            if known.smallest.kind == small.kind and same:
-                known.findings += cause.findings
-                break
-        else:
-            found.append(Cause(suspect, [*cause.findings], small))
-    return found
-
-
-def _suspicion(name: str, failing: Counter[str], all: Counter[str]) -> tuple[float, int, str]:
-    return failing[name] / (all[name] + 1), failing[name], name
-
-
-# ----- asking -----
 
 
 class Campaign:
@@ -344,7 +181,7 @@ class Campaign:
                 smallest[entry] = same[0]
             return bool(same)
 
-        entry = shrunk(finding, self.seed, self.admits, fails)
+        entry = shrunk(finding.entry, self.seed, finding.batch, self.admits, fails)
         return replace(cause, smallest=smallest[entry])
 
 

@@ -9,158 +9,40 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from textwrap import indent
-from typing import Any, TypeAlias
 
 import numpy as np
-import yaml
 
 from conformance.answers.answer import Answer, NoneValue, Slices, Structure, Tensor, Value
 from conformance.corpus.language.case import DERIVATIVE
-from conformance.corpus.language.program import tree_of
-
-Both: TypeAlias = "tuple[Answer, Answer]"
-"""What is due of a rewritten program, and what it answered."""
-PLAIN = re.compile(r"custom_gradient|pass_through|py_function|numpy_function|stop_recording|assign")
-"""What has no derivative, or another one than its gradient is, or changes what it reads."""
-UNDERIVED = re.compile(
-    r"complex|stop_gradient|quantize|PreventGradient|round|floor|//|int32|bitcast|zero'"
+from conformance.suite.rewriting import (
+    PLAIN,
+    UNDERIVED,
+    Both,
+    Program,
+    Relation,
+    asking,
+    calls_in,
+    expression,
+    mapped,
+    parsed,
+    query_of,
+    single_query_of,
+    with_observed,
 )
-"""What else has a gradient by convention, or inputs with two parts."""
-QUERIES = ("gradient", "jacobian", "batch_jacobian", "jvp")
-
-
-def parsed(text: str) -> ast.Module:
-    """The tree of a program, which may be changed."""
-    return copy.deepcopy(tree_of(text))
-
-
-@dataclass(frozen=True)
-class Program:
-    """A drawn program, read from the entry of its case."""
-
-    inputs: Mapping[str, Mapping[str, Any]]
-    run: str
-    expect: Mapping[str, str]
-
-    @classmethod
-    def of(cls, entry: str) -> Program:
-        """The program of an entry."""
-        read = yaml.safe_load(entry)
-        return cls(read["inputs"] or {}, read["run"].rstrip(), read["expect"])
-
-    def entry(self, title: str = "Drawn") -> str:
-        """The entry of a case that holds it."""
-        read = {name: v for name, v in self.inputs.items() if re.search(rf"\b{name}\b", self.run)}
-        inputs = yaml.safe_dump(read, default_flow_style=True, width=10_000, sort_keys=False)
-        expect = ", ".join(f"{name}: {due}" for name, due in self.expect.items())
-        return (
-            f"title: {title}\nsource: contract/s1\ninputs: {inputs.strip()}\n"
-            f"run: |\n{indent(self.run, '  ')}\nexpect: {{{expect}}}"
-        )
-
-    @property
-    def tree(self) -> ast.Module:
-        """Its program, parsed anew."""
-        return parsed(self.run)
-
-    def rewritten(self, tree: ast.Module) -> Program | None:
-        """The same with another program; None where that is the same one."""
-        run = ast.unparse(tree)
-        return None if run == ast.unparse(self.tree) else replace(self, run=run)
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A rewriting, and what is due of the rewritten program where the drawn one answered."""
-
-    name: str
-    sentence: str
-    rewrite: Callable[[Program], Program | None]
-    both: Callable[[Answer, Answer], Both] = lambda drawn, told: (drawn, told)
-
-
-# ----- parts of programs -----
-
-
-def _calls(tree: ast.AST, *methods: str) -> list[ast.Call]:
-    """The calls of methods."""
-    calls = (part for part in ast.walk(tree) if isinstance(part, ast.Call))
-    return [c for c in calls if isinstance(c.func, ast.Attribute) and c.func.attr in methods]
-
-
-def _query(tree: ast.Module) -> ast.Call | None:
-    """The one query of a program, as `g = tape.gradient(target, sources)` at its end."""
-    last = tree.body[-1]
-    if len(_calls(tree, *QUERIES)) > 1 or not isinstance(last, ast.Assign):
-        return None
-    call = last.value
-    return call if isinstance(call, ast.Call) and call in _calls(tree, "gradient") else None
-
-
-def _single(tree: ast.Module) -> ast.Call | None:
-    """The one query, where it has one target and no upstream gradient."""
-    query = _query(tree)
-    given = query and [word.arg for word in query.keywords]
-    if query is None or "output_gradients" in (given or ()):
-        return None
-    return query if isinstance(query.args[0], ast.Name) else None
-
-
-def _expression(text: str) -> ast.expr:
-    (statement,) = parsed(text).body
-    assert isinstance(statement, ast.Expr)
-    return statement.value
-
-
-def _asking(change: Callable[[ast.Call], None]) -> Callable[[Program], Program | None]:
-    """A rewriting of the one query of one target."""
-
-    def rewrite(program: Program) -> Program | None:
-        tree = program.tree
-        query = _single(tree)
-        if query is None:
-            return None
-        change(query)
-        return program.rewritten(tree)
-
-    return rewrite
-
-
-# ----- answers -----
-
-
-def _mapped(value: Value, change: Callable[[np.ndarray[Any, Any]], Any]) -> Value:
-    """A value with the elements of its tensors changed."""
-    match value:
-        case Tensor():
-            return replace(value, array=np.asarray(change(value.array), value.array.dtype))
-        case Slices():
-            values = _mapped(value.values, change)
-            assert isinstance(values, Tensor)
-            return replace(value, values=values)
-        case Structure():
-            return replace(value, items=tuple(_mapped(item, change) for item in value.items))
-    return value
-
-
-def _with(answer: Answer, **observed: Value) -> Answer:
-    """An answer that says this of these names, and of others what it says."""
-    return replace(answer, observations={**answer.observations, **observed})
-
-
-def _twice(drawn: Answer, told: Answer) -> Both:
-    return _with(drawn, g=_mapped(drawn.observed("g"), lambda array: array * 2)), told
-
 
 # ----- rewritings -----
 
 
+def _twice(drawn: Answer, told: Answer) -> Both:
+    return with_observed(drawn, g=mapped(drawn.observed("g"), lambda array: array * 2)), told
+
+
 def _persistent(program: Program) -> Program | None:
     tree = program.tree
-    for call in _calls(tree, "GradientTape"):
+    for call in calls_in(tree, "GradientTape"):
         if "persistent" not in [word.arg for word in call.keywords]:
             call.keywords.append(ast.keyword("persistent", ast.Constant(True)))
     return program.rewritten(tree)
@@ -176,18 +58,31 @@ def _around(program: Program) -> Program | None:
     return replace(program, run=run)
 
 
-def _identity(program: Program) -> Program | None:
-    """The target is bound again where it was bound, to its identity."""
-    tree = program.tree
-    query = _query(tree)
-    if query is None or not isinstance(query.args[0], ast.Name) or PLAIN.search(program.run):
-        return None
-    if "nest.flatten" in program.run:
-        return None  # the target may be a variable, whose identity is a tensor
-    name = query.args[0].id
-    run = re.sub(rf"^( *){name} = .*$", rf"\g<0>\n\1{name} = tf.identity({name})", program.run,
-                 flags=re.MULTILINE)  # fmt: skip
-    return program.rewritten(parsed(run))
+def _bound_again(through: str, before: str = "") -> Callable[[Program], Program | None]:
+    """A rewriting that binds the target again where it is bound, to what `through` makes of it."""
+
+    def rewrite(program: Program) -> Program | None:
+        tree = program.tree
+        query = query_of(tree)
+        if query is None or not isinstance(query.args[0], ast.Name) or PLAIN.search(program.run):
+            return None
+        if "nest.flatten" in program.run:
+            return None  # the target may be a variable, whose identity is a tensor
+        name = query.args[0].id
+        again = rf"\g<0>\n\1{name} = {through.format(name)}"
+        run = re.sub(rf"^( *){name} = .*$", again, program.run, flags=re.MULTILINE)
+        return program.rewritten(parsed(before + run))
+
+    return rewrite
+
+
+OWN_IDENTITY = """
+@tf.custom_gradient
+def same(v):
+    def grad(upstream):
+        return upstream
+    return tf.identity(v), grad
+""".lstrip()
 
 
 def _stopped_constants(program: Program) -> Program | None:
@@ -198,12 +93,55 @@ def _stopped_constants(program: Program) -> Program | None:
 
 def _ones_given(query: ast.Call) -> None:
     ones = f"tf.ones_like({ast.unparse(query.args[0])})"
-    query.keywords.append(ast.keyword("output_gradients", _expression(ones)))
+    query.keywords.append(ast.keyword("output_gradients", expression(ones)))
 
 
 def _twos_given(query: ast.Call) -> None:
     ones = f"tf.ones_like({ast.unparse(query.args[0])})"
-    query.keywords.append(ast.keyword("output_gradients", _expression(f"{ones} + {ones}")))
+    query.keywords.append(ast.keyword("output_gradients", expression(f"{ones} + {ones}")))
+
+
+def _zeros_given(query: ast.Call) -> None:
+    zeros = f"tf.zeros_like({ast.unparse(query.args[0])})"
+    query.keywords.append(ast.keyword("output_gradients", expression(zeros)))
+
+
+def _nothing(drawn: Answer, told: Answer) -> Both:
+    return with_observed(drawn, g=mapped(drawn.observed("g"), np.zeros_like)), told
+
+
+def _in_reverse(query: ast.Call) -> None:
+    if isinstance(query.args[1], ast.List | ast.Tuple):
+        query.args[1].elts.reverse()
+
+
+def _reversed(drawn: Answer, told: Answer) -> Both:
+    due = drawn.observed("g")
+    if isinstance(due, Structure):
+        due = replace(due, items=due.items[::-1])
+    return with_observed(drawn, g=due), told
+
+
+def _beside(program: Program) -> Program | None:
+    """The first tape of a program also records what nobody asks for."""
+    tree = program.tree
+    opened = [part for part in tree.body if isinstance(part, ast.With)]
+    if opened:
+        opened[0].body[:0] = parsed("beside = tf.sin(tf.constant(0.5))").body
+    return program.rewritten(tree)
+
+
+def _asked_before(program: Program) -> Program | None:
+    """The query is asked twice of a persistent tape, and the second answer counts."""
+    tree = program.tree
+    if query_of(tree) is None or ast.unparse(tree.body[-1]).startswith("g = tf."):
+        return None
+    asked = copy.deepcopy(tree.body[-1])
+    assert isinstance(asked, ast.Assign)
+    asked.targets = [ast.Name("before", ast.Store())]
+    tree.body.insert(-1, asked)
+    again = program.rewritten(tree)
+    return again and (_persistent(again) or again)
 
 
 def _listed_twice(query: ast.Call) -> None:
@@ -216,7 +154,7 @@ def _nested_sources(query: ast.Call) -> None:
 
 def _nested(drawn: Answer, told: Answer) -> Both:
     due = Structure("dict", (Structure("list", (drawn.observed("g"),)),), ("a",))
-    return _with(drawn, g=due), told
+    return with_observed(drawn, g=due), told
 
 
 def _zeros_asked(query: ast.Call) -> None:
@@ -225,7 +163,7 @@ def _zeros_asked(query: ast.Call) -> None:
 
 
 def _zeros(drawn: Answer, told: Answer) -> Both:
-    return _with(drawn, g=_filled(drawn.observed("g"), told.observed("g"))), told
+    return with_observed(drawn, g=_filled(drawn.observed("g"), told.observed("g"))), told
 
 
 def _filled(drawn: Value, told: Value) -> Value:
@@ -234,14 +172,14 @@ def _filled(drawn: Value, told: Value) -> Value:
         pairs = zip(drawn.items, told.items, strict=False)
         return replace(drawn, items=tuple(_filled(*pair) for pair in pairs))
     if isinstance(drawn, NoneValue) and isinstance(told, Tensor):
-        return _mapped(told, np.zeros_like)
+        return mapped(told, np.zeros_like)
     return drawn
 
 
 def _each_target(program: Program) -> Program | None:
     """Both targets of a query are asked for, one after the other."""
     tree = program.tree
-    query = _query(tree)
+    query = query_of(tree)
     if query is None or not isinstance(query.args[0], ast.List):
         return None
     targets, sources = query.args[0].elts, ast.unparse(query.args[1])
@@ -279,7 +217,7 @@ def _sum(one: Value, other: Value) -> Value:
         case Structure(), Structure():
             return replace(one, items=tuple(map(_sum, one.items, other.items)))
         case Tensor(), Tensor():
-            return _mapped(one, lambda array: array + other.array)
+            return mapped(one, lambda array: array + other.array)
         case NoneValue(), _:
             return other
     return one
@@ -287,7 +225,7 @@ def _sum(one: Value, other: Value) -> Value:
 
 def _jacobian_asked(program: Program) -> Program | None:
     tree = program.tree
-    query = _single(tree)
+    query = single_query_of(tree)
     if query is None or not isinstance(query.func, ast.Attribute) or PLAIN.search(program.run):
         return None
     target, sources = map(ast.unparse, query.args[:2])
@@ -301,7 +239,7 @@ def _rows_added(drawn: Answer, told: Answer) -> Both:
     due, jacobian = drawn.observed("g"), told.observed("g")
     if any(isinstance(value, Slices) for value in _leaves(due)):
         return told, told  # a jacobian is dense
-    return drawn, _with(told, g=_summed(jacobian, due))
+    return drawn, with_observed(told, g=_summed(jacobian, due))
 
 
 def _summed(jacobian: Value, gradient: Value) -> Value:
@@ -311,15 +249,15 @@ def _summed(jacobian: Value, gradient: Value) -> Value:
         return replace(jacobian, items=tuple(_summed(*pair) for pair in pairs))
     if isinstance(jacobian, Tensor) and isinstance(gradient, Tensor):
         rows = range(jacobian.array.ndim - gradient.array.ndim)
-        return _mapped(jacobian, lambda array: array.sum(axis=(*rows,)))
+        return mapped(jacobian, lambda array: array.sum(axis=(*rows,)))
     return jacobian
 
 
 def _forward(program: Program) -> Program | None:
     """The derivative along an input forwards, and the gradient by it, times that direction."""
     tree = program.tree
-    query = _single(tree)
-    watched = [ast.unparse(call.args[0]) for call in _calls(tree, "watch")]
+    query = single_query_of(tree)
+    watched = [ast.unparse(call.args[0]) for call in calls_in(tree, "watch")]
     is_real = all(given["dtype"].startswith("float") for given in program.inputs.values())
     if query is None or not watched or not is_real or PLAIN.search(program.run):
         return None
@@ -354,11 +292,11 @@ def _dual(drawn: Answer, told: Answer) -> Both:
         for number in (forwards, backwards)
     )
     empty = replace(drawn, observations={})
-    return _with(empty, g=due), _with(empty, g=got)
+    return with_observed(empty, g=due), with_observed(empty, g=got)
 
 
 def _derivative(program: Program) -> Program | None:
-    query = _query(program.tree)
+    query = query_of(program.tree)
     if query is None or PLAIN.search(program.run) or UNDERIVED.search(program.entry()):
         return None
     return replace(program, expect={**program.expect, "g": "derivative"})
@@ -369,18 +307,47 @@ RELATIONS = (
     Relation("persistent", "a persistent tape answers what any tape does", _persistent),
     Relation("watched_twice", "to watch twice is to watch once", _watched_twice),
     Relation("around", "a tape around all of it changes nothing", _around),
-    Relation("identity", "the identity of the target is the target", _identity),
+    Relation(
+        "identity", "the identity of the target is the target", _bound_again("tf.identity({})")
+    ),
+    Relation(
+        "reshaped",
+        "a target that is reshaped there and back is the target",
+        _bound_again("tf.reshape(tf.reshape({0}, [-1]), tf.shape({0}))"),
+    ),
+    Relation(
+        "stacked",
+        "a target that is stacked and taken out again is the target",
+        _bound_again("tf.unstack(tf.stack([{0}, {0}]), num=2)[1]"),
+    ),
+    Relation(
+        "own_identity",
+        "a custom gradient that hands on what arrives changes nothing",
+        _bound_again("same({})", OWN_IDENTITY),
+    ),
+    Relation(
+        "recomputed",
+        "an identity that is computed again changes nothing",
+        _bound_again("tf.recompute_grad(tf.identity)({})"),
+    ),
+    Relation(
+        "branch",
+        "a branch that is taken is as if there were no other",
+        _bound_again("tf.cond(tf.constant(True), lambda: tf.identity({0}), lambda: {0} + {0})"),
+    ),
     Relation("stopped", "a constant has no gradient to be stopped", _stopped_constants),
-    Relation("ones", "without output_gradients, ones arrive", _asking(_ones_given)),
-    Relation("scaled", "twice the upstream is twice the gradient", _asking(_twos_given), _twice),
+    Relation("ones", "without output_gradients, ones arrive", asking(_ones_given)),
+    Relation("scaled", "twice the upstream is twice the gradient", asking(_twos_given), _twice),
     Relation(
-        "listed_twice", "a target that is listed twice counts twice", _asking(_listed_twice), _twice
+        "listed_twice", "a target that is listed twice counts twice", asking(_listed_twice), _twice
     ),
+    Relation("nothing", "where zeros arrive, zeros are told", asking(_zeros_given), _nothing),
+    Relation("reversed", "sources in reverse are told in reverse", asking(_in_reverse), _reversed),
+    Relation("beside", "what nobody asks for changes nothing", _beside),
+    Relation("asked_before", "a tape that was asked before answers the same", _asked_before),
     Relation("sum", "the gradient of two targets is the sum of theirs", _each_target, _added),
-    Relation(
-        "nested", "sources are answered as they are nested", _asking(_nested_sources), _nested
-    ),
-    Relation("zeros", "zeros are told in the place of None alone", _asking(_zeros_asked), _zeros),
+    Relation("nested", "sources are answered as they are nested", asking(_nested_sources), _nested),
+    Relation("zeros", "zeros are told in the place of None alone", asking(_zeros_asked), _zeros),
     Relation(
         "jacobian", "the rows of a jacobian add up to the gradient", _jacobian_asked, _rows_added
     ),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.suite.campaign import drawn
+from conformance.suite.drawing import drawn
 from conformance.suite.programs import any_text, case_of
 from tests.conftest import Program
 
@@ -119,7 +119,8 @@ def test_a_target_that_does_not_start_is_told(tmp_path: Path, gradconf: Program)
 def test_without_hypothesis_the_extra_is_named(
     gradconf: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "conformance.suite.campaign")
+    for name in ("campaign", "drawing", "programs"):
+        monkeypatch.delitem(sys.modules, f"conformance.suite.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     done = gradconf("fuzz", "reference")
     assert done.returncode == 2

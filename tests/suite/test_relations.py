@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from conformance.asking.ask import ORACLE
-from conformance.suite.campaign import Campaign, Finding
-from conformance.suite.relations import RELATIONS, Program
+from conformance.suite.campaign import Campaign
+from conformance.suite.causes import Finding
+from conformance.suite.relations import RELATIONS
+from conformance.suite.rewriting import Program
 from conformance.targets.specification import Target, parse_target
 
 TWICE = "tf.nest.map_structure(lambda g: None if g is None else g * 2.0, {})"
@@ -54,6 +56,29 @@ BROKEN = {
         "        return super().__exit__(*error)\n"
     ),
     "identity": TAPE.format("    pass\n\nidentity = tf.stop_gradient"),
+    "reshaped": TAPE.format(
+        "    pass\n\ndef reshape(x, shape):\n    return tf.reshape(x * 2.0, shape)"
+    ),
+    "stacked": TAPE.format("    pass\n\ndef unstack(x, num):\n    return [x[0], x[1] * 2.0]"),
+    "own_identity": TAPE.format(
+        "    pass\n\ndef custom_gradient(f):\n    return lambda x: f(x)[0] * 2.0"
+    ),
+    "recomputed": TAPE.format(
+        "    pass\n\ndef recompute_grad(f):\n    return lambda x: tf.stop_gradient(f(x))"
+    ),
+    "branch": TAPE.format("    pass\n\ndef cond(taken, first, second):\n    return second()"),
+    "nothing": TAPE.format(
+        "    def gradient(self, target, sources, output_gradients=None):\n"
+        "        return super().gradient(target, sources)\n"
+    ),
+    "reversed": TAPE.format(GRADIENT.format("sorted(told, key=lambda g: g is None)")),
+    "beside": TAPE.format(
+        "    pass\n\nidle = []\ndef sin(x):\n    idle.append(x)\n"
+        "    return tf.sin(x) if len(idle) < 2 else x * 3.0"
+    ),
+    "asked_before": TAPE.format(
+        GRADIENT.format(f"{TWICE.format('told')} if self.asked > 1 else told") + "    asked = 0\n"
+    ).replace("        told =", "        self.asked += 1\n        told ="),
     "stopped": TAPE.format("    pass\n\ndef stop_gradient(x):\n    return x * 0.0"),
     "ones": TAPE.format(
         GRADIENT.format(f"told if output_gradients is None else {TWICE.format('told')}")
