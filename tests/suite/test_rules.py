@@ -60,6 +60,36 @@ gx, gy = t.gradient(z, [x, y], output_gradients=w)
     ),
 )
 
+DISTINCT = entry(
+    "The gradient of the square of exp at two points",
+    inputs="{x: {constant: [0.0, 0.5], dtype: float32}, w: {constant: [1.0, 3.0], dtype: float32}}",
+    run=EXP.replace("tf.exp(x)", "tf.exp(x) * tf.exp(x)"),
+    expect="{g: {formula: 2 * w * exp(2 * x), dtype: float32}}",
+)
+LISTED = entry(
+    "The gradient of a list that is made and stacked again",
+    inputs="{x: [[2.0], [3.0]], w: [[1.0], [5.0]]}",
+    run="""
+with tf.GradientTape() as t:
+    t.watch(x)
+    handle = tf.raw_ops.TensorListFromTensor(tensor=x, element_shape=[1])
+    y = tf.raw_ops.TensorListStack(input_handle=handle, element_shape=[1], element_dtype=tf.float32)
+g = t.gradient(y, x, output_gradients=w)
+""",
+    expect="{g: [[1.0], [5.0]]}",
+)
+PREVENTED = entry(
+    "A gradient that is prevented raises",
+    inputs="{x: 2.0}",
+    run="""
+with tf.GradientTape() as t:
+    t.watch(x)
+    y = tf.raw_ops.PreventGradient(input=x, message='not this one')
+g = t.gradient(y, x)
+""",
+    expect="{g: {error: LookupError, message: explicitly disabled}}",
+)
+
 
 def asked(gradconf: Program, tmp_path: Path, *words: str, **cases: str) -> tuple[int, list[str]]:
     """The exit code of a command on these cases, and the lines that it printed."""
@@ -141,6 +171,29 @@ def test_strong_cases_catch_each_mistake(gradconf: Program, tmp_path: Path) -> N
     assert {line.split()[0] for line in lines if "Exp:" in line or "Mul:" in line} == {"caught"}
     caught = {line.split(":")[1] for line in lines if line.startswith("caught")}
     assert caught == {*MISTAKES} - {"off_by_a_percent"}
+
+
+@pytest.mark.tensorflow
+def test_a_mutant_that_only_the_last_case_catches_is_caught(
+    gradconf: Program, tmp_path: Path
+) -> None:
+    words = ("mutants", "-j1", "tensorflow", "Exp:reversed")
+    weak = {f"weak_{number}": WEAK for number in range(4)}
+    code, lines = asked(gradconf, tmp_path, *words, **weak)
+    assert (code, lines[-1]) == (3, "nothing_ran")  # equivalent in all four
+    code, lines = asked(gradconf, tmp_path, *words, distinct=DISTINCT, **weak)
+    assert (code, lines[1]) == (0, "caught     Exp:reversed: rules/few/distinct")
+
+
+@pytest.mark.tensorflow
+def test_a_mistake_that_leaves_the_answer_alone_is_none(gradconf: Program, tmp_path: Path) -> None:
+    words = ("mutants", "-j1", "tensorflow", "TensorListStack", "PreventGradient:doubled")
+    _, lines = asked(gradconf, tmp_path, *words, listed=LISTED, prevented=PREVENTED)
+    ends = {line.split()[1].strip(":"): line.split()[0] for line in lines[1:] if ":" in line}
+    assert ends["TensorListStack:doubled"] == "equivalent"  # it answers a list, and no tensor
+    assert ends["TensorListStack:none"] == "caught"
+    assert ends["TensorListStack:upstream_ignored"] == "caught"
+    assert ends["PreventGradient:doubled"] == "equivalent"  # it answers nothing
 
 
 @pytest.mark.tensorflow

@@ -32,6 +32,7 @@ SURVIVORS = Path(__file__).with_name("survivors.yaml")
 TIMEOUT = 30.0
 """Seconds for a cell: TensorFlow needs some milliseconds, and more where it compiles."""
 MILLIONTH, PERCENT, CUT = "off_by_a_millionth", "off_by_a_percent", "second_cut"
+UNREDUCED, UNCONJUGATED = "not_reduced", "not_conjugated"
 MISTAKES = {
     MILLIONTH: "the gradient is too large by a millionth",
     PERCENT: "the gradient is too large by a hundredth",
@@ -43,8 +44,8 @@ MISTAKES = {
     "reversed": "the elements of the gradient stand in reverse",
     CUT: "the gradient has no derivative of its own",
     "rounded": "the gradient is rounded through the next smaller dtype",
-    "not_reduced": "the gradient of a broadcast input is not summed",
-    "not_conjugated": "the gradient of a complex input is not conjugated",
+    UNREDUCED: "the gradient of a broadcast input is not summed",
+    UNCONJUGATED: "the gradient of a complex input is not conjugated",
 }
 """Every mistake, and what it says of the rule's answer."""
 WIDE = {"float64", "complex128"}
@@ -120,12 +121,17 @@ def mutants_of(called: Called) -> list[RuleMutant]:
 def _mistakes_in(calls: Sequence[Call], is_wide: bool) -> Iterator[str]:
     """The mistakes that calls of a rule can show; the smallest where the dtypes can hold it."""
     dtypes = {dtype for call in calls for dtype in call.dtypes}
-    left_out = {PERCENT if is_wide or dtypes & WIDE else MILLIONTH}
-    if not dtypes & COMPLEX:
-        left_out.add("not_conjugated")
-    if not any(call.broadcasts for call in calls):
-        left_out.add("not_reduced")
-    yield from (mistake for mistake in MISTAKES if mistake not in left_out)
+    left_out = PERCENT if is_wide or dtypes & WIDE else MILLIONTH
+    for mistake in MISTAKES:
+        if mistake != left_out and any(_can_show(mistake, call) for call in calls):
+            yield mistake
+
+
+def _can_show(mistake: str, call: Call) -> bool:
+    """Whether a mistake can change the answer to a call: two need what they break."""
+    if mistake == UNCONJUGATED:
+        return not COMPLEX.isdisjoint(call.dtypes)
+    return mistake != UNREDUCED or call.broadcasts
 
 
 def sample(mutants: Sequence[RuleMutant], count: int) -> list[RuleMutant]:
@@ -211,7 +217,7 @@ class RuleMutationRun:
         return tally
 
     def _calling(self, mutant: RuleMutant) -> list[Case]:
-        """The cases that call a mutant's rule and pass without its mistake."""
+        """The cases that call a mutant's rule so that it can show, and pass without its mistake."""
         calls = self._called.calls.get(mutant.rule, {})
 
         def place(case_id: str) -> tuple[bool, bool, int]:
@@ -220,5 +226,9 @@ class RuleMutationRun:
             wide = any(WIDE.intersection(call.dtypes) for call in calls[case_id])
             return mutant.mistake == CUT and not second, not wide, self._rules_of[case_id]
 
-        passed = (case_id for case_id in calls if case_id in self._passed)
-        return [self._cases[case_id] for case_id in sorted(passed, key=place)]
+        telling = (
+            case_id
+            for case_id, found in calls.items()
+            if case_id in self._passed and any(_can_show(mutant.mistake, call) for call in found)
+        )
+        return [self._cases[case_id] for case_id in sorted(telling, key=place)]

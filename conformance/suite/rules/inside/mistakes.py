@@ -37,6 +37,11 @@ def is_float(value: Any) -> bool:
     return isinstance(value, tf.Tensor) and (value.dtype.is_floating or value.dtype.is_complex)
 
 
+def is_complex(value: Any) -> bool:
+    """Whether a value is a tensor whose conjugate is another."""
+    return isinstance(value, tf.Tensor) and value.dtype.is_complex
+
+
 def leaves(answer: Any) -> list[Any]:
     """The gradients in the answer of a rule, one for each input."""
     return list(answer) if isinstance(answer, (list, tuple)) else [answer]
@@ -123,8 +128,10 @@ def _not_conjugated(rule: Rule, operation: Any, grads: Grads) -> Any:
     """The derivative of an analytic function at the conjugate is the conjugate of its own."""
 
     def conjugated(values: Sequence[Any]) -> list[Any]:
-        return [tf.math.conj(each) if is_float(each) else each for each in values]
+        return [tf.math.conj(each) if is_complex(each) else each for each in values]
 
+    if not any(map(is_complex, [*(operation.inputs or ()), *(operation.outputs or ())])):
+        return rule(operation, *grads)
     values = {
         "inputs": conjugated(operation.inputs or ()),
         "outputs": conjugated(operation.outputs or ()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,8 +76,14 @@ def _wrapped(name: str, rule: Rule) -> Rule:
             _tell_call(name, operation, grads)
         if broken != name:
             return rule(operation, *grads)
-        wrong = MISTAKES[mistake](rule, operation, grads)
-        differs = _differs(mistake, wrong, rule, operation, grads)
+        right = _Right(rule, operation, grads)
+        try:
+            wrong = MISTAKES[mistake](right, operation, grads)
+        except Exception:
+            if not right.answers:  # it raises, mistake or not
+                _tell(differs=False)
+            raise
+        differs = _differs(mistake, wrong, right)
         if differs is not None:
             _tell(differs=differs)
         return wrong
@@ -85,18 +91,41 @@ def _wrapped(name: str, rule: Rule) -> Rule:
     return called
 
 
-def _differs(mistake: str, wrong: Any, rule: Rule, operation: Any, grads: Grads) -> bool | None:
+class _Right:
+    """A rule whose right answer is asked for once: what a mistake leaves alone stays the same."""
+
+    def __init__(self, rule: Rule, operation: Any, grads: Grads) -> None:
+        self.rule = rule
+        self.operation = operation
+        self.grads = grads
+        self.answers: list[Any] = []
+
+    def __call__(self, operation: Any, *grads: Any) -> Any:
+        pairs = zip((operation, *grads), (self.operation, *self.grads), strict=True)
+        if any(one is not other for one, other in pairs):
+            return self.rule(operation, *grads)
+        if not self.answers:
+            self.answers.append(self.rule(operation, *grads))
+        return self.answers[0]
+
+    def answer(self) -> Any:
+        """The right answer."""
+        return self(self.operation, *self.grads)
+
+
+def _differs(mistake: str, wrong: Any, right: _Right) -> bool | None:
     """Whether a mistake shows in the bits of an answer; nobody knows in a graph, without values.
 
-    The cut shows in what the answer depends on.
+    The cut shows in what the answer depends on. What a mistake leaves alone differs nowhere.
     """
     if mistake == "second_cut":
-        values = [*(operation.inputs or ()), *(operation.outputs or ())]
-        return _depends(rule, operation, grads, [*grads, *values])
+        return _depends(right)
     if not tf.executing_eagerly():
-        return None
-    right = rule(operation, *grads)
-    pairs = zip(leaves(wrong), leaves(right), strict=True)
+        same = right.answers and all(
+            one is other for one, other in zip(leaves(wrong), leaves(right.answer()), strict=True)
+        )
+        return False if same else None
+    pairs = zip(leaves(wrong), leaves(right.answer()), strict=True)
     return any(_bits(one) != _bits(other) for one, other in pairs)
 
 
@@ -109,11 +138,13 @@ def _bits(value: Any) -> Any:
     return value.shape.as_list(), value.dtype.name, value.numpy().tobytes()
 
 
-def _depends(rule: Rule, operation: Any, grads: Grads, values: Sequence[Any]) -> bool:
-    """Whether a rule's answer has a derivative by one of these values."""
+def _depends(right: _Right) -> bool:
+    """Whether a rule's answer has a derivative by what it was called with."""
+    operation, grads = right.operation, right.grads
+    values = [*grads, *(operation.inputs or ()), *(operation.outputs or ())]
     with tf.GradientTape(watch_accessed_variables=False) as tape:
         tape.watch([value for value in values if is_float(value)])
-        found = [value for value in leaves(rule(operation, *grads)) if is_float(value)]
+        found = [value for value in leaves(right.rule(operation, *grads)) if is_float(value)]
         return any(pywrap_tfe.TFE_Py_TapeSetPossibleGradientTypes([value]) for value in found)
 
 
