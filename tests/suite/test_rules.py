@@ -90,6 +90,22 @@ g = t.gradient(y, x)
     expect="{g: {error: LookupError, message: explicitly disabled}}",
 )
 
+REFUSED = entry(
+    "The second derivative of a sum of segments is refused",
+    inputs="{x: [2.0, 3.0, 5.0]}",
+    run="""
+with tf.GradientTape() as outer:
+    outer.watch(x)
+    with tf.GradientTape() as t:
+        t.watch(x)
+        y = tf.raw_ops.SparseSegmentSum(data=x, indices=[2, 0], segment_ids=[0, 0])
+        z = y * y
+    g = t.gradient(z, x)
+h = outer.gradient(g, x)
+""",
+    expect="{h: {error: LookupError, at: h}}",
+)
+
 
 def asked(gradconf: Program, tmp_path: Path, *words: str, **cases: str) -> tuple[int, list[str]]:
     """The exit code of a command on these cases, and the lines that it printed."""
@@ -183,6 +199,18 @@ def test_a_mutant_that_only_the_last_case_catches_is_caught(
     assert (code, lines[-1]) == (3, "nothing_ran")  # equivalent in all four
     code, lines = asked(gradconf, tmp_path, *words, distinct=DISTINCT, **weak)
     assert (code, lines[1]) == (0, "caught     Exp:reversed: rules/few/distinct")
+
+
+@pytest.mark.tensorflow
+def test_a_mutant_that_is_said_to_survive_and_is_caught_falls_short(
+    gradconf: Program, tmp_path: Path
+) -> None:
+    name = "SparseSegmentSum:second_cut"
+    assert name in known_survivors()
+    code, lines = asked(gradconf, tmp_path, "mutants", "-j1", "tensorflow", name, refused=REFUSED)
+    assert f"caught     {name}: rules/few/refused" in lines
+    assert f"caught, though said to survive: {name}" in lines
+    assert (code, lines[-1]) == (1, "falls_short")
 
 
 @pytest.mark.tensorflow
