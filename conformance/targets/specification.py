@@ -13,7 +13,7 @@ from conformance.corpus.language.case import MODES
 from conformance.drivers import INSIDE
 from conformance.text import did_you_mean, suggest
 
-ADAPTED = ("autograd", "mygrad", "jax")
+ADAPTED = ("autograd", "mygrad", "jax", "torch")
 """The frameworks that are asked through an adapter of ours."""
 NAMED = {
     "reference": "reference_impl",

@@ -29,6 +29,9 @@ RULES = {
     "jax": "from jax._src.interpreters import ad\nfrom jax._src.lax import lax\n"
     "getattr(ad, 'primitive_linearizations', {}).pop(lax.sin_p, None)\n"
     "ad.defjvp(lax.sin_p, lambda g, x, **more: {rule})",
+    # The cosine, by which PyTorch's rule of the sine multiplies: the rule itself is of C++.
+    "torch": "import torch\ndef cosine(x):\n    g = torch.ones_like(x)\n    return {rule}\n"
+    "rules = torch.library.Library('aten', 'IMPL')\nrules.impl('cos', cosine, 'CPU')",
 }
 """The framework's own rule of the sine, replaced by another one."""
 
