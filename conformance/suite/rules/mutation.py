@@ -220,11 +220,13 @@ class RuleMutationRun:
         """The cases that call a mutant's rule so that it can show, and pass without its mistake."""
         calls = self._called.calls.get(mutant.rule, {})
 
-        def place(case_id: str) -> tuple[bool, bool, int]:
-            """A gradient of a gradient and a wide dtype first, where they tell; few rules first."""
+        def place(case_id: str) -> tuple[bool, bool, bool, int]:
+            """What needs no process of its own first; then a gradient of a gradient and a wide
+            dtype, where they tell, and few rules."""
+            alone = self._cases[case_id].isolated
             second = any(call.order > 1 for call in calls[case_id])
             wide = any(WIDE.intersection(call.dtypes) for call in calls[case_id])
-            return mutant.mistake == CUT and not second, not wide, self._rules_of[case_id]
+            return alone, mutant.mistake == CUT and not second, not wide, self._rules_of[case_id]
 
         telling = (
             case_id
