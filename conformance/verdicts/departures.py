@@ -258,7 +258,8 @@ def updated(
     """The baseline that says what these cells say, of a corpus of these `cases`.
 
     An entry that is still the same failure keeps when it was `first_seen`, and what the user wrote
-    into it. A known failure goes only where its cell ran; documented departures stay.
+    into it. A known failure goes only where its cell ran; documented departures stay. What an
+    adapter says that its framework lacks was not asked.
     """
     documented = tuple(entry for entry in baseline.entries if entry.kind != "known")
     known = {
@@ -269,16 +270,21 @@ def updated(
         if entry.names(case)
         for mode in entry.modes
     }
+    names, unanswered = tuple(sorted(set(lacks))), set[str]()
     for judgement, evidence in found:
         cell = evidence.case.id, evidence.mode
         old = known.pop(cell, None)
+        if judgement.verdict == "unsupported" and not lacking(
+            evidence.case, evidence.program, evidence.mode, names
+        ):
+            unanswered.add(evidence.case.id)
         if judgement.verdict in SHORTFALLS:
             is_old = old is not None and _same(old, judgement, evidence)
             entry = old if old and is_old else _entry(judgement, evidence, seen)
             known[cell] = replace(entry, last_seen=seen)
     merged = _merged(known, {entry.name for entry in documented})
-    names = tuple(sorted(set(lacks)))
-    return replace(baseline, entries=(*documented, *merged), lacks=names, asked=frozenset(cases))
+    asked = frozenset(cases) - unanswered
+    return replace(baseline, entries=(*documented, *merged), lacks=names, asked=asked)
 
 
 def _entry(judgement: Judgement, evidence: Evidence, seen: str) -> Departure:

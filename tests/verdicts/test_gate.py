@@ -154,6 +154,15 @@ def test_declaring_more_as_lacking_does_not_hide_what_was_had() -> None:
     assert standing(of(LACKS, known(WRONG))) == "better"
 
 
+def test_what_a_framework_is_said_to_lack_is_no_reason_to_fall_short_later() -> None:
+    """Its adapter says so cell by cell, and declares nothing that a baseline could keep."""
+    baseline = known(LACKS)
+    assert baseline.asked == frozenset()
+    assert standing(of(LACKS, baseline)) is None
+    assert standing(of(WRONG, baseline)) == "new case"
+    assert standing(of(LACKS, known(RIGHT))) == "worse"
+
+
 def test_a_fault_of_ours_is_never_excused() -> None:
     assert of(BROKEN, known(WRONG)).word == "untrustworthy"
 
