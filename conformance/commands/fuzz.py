@@ -57,7 +57,8 @@ def run_fuzz(arguments: argparse.Namespace) -> int:
     What differs is grouped by cause; one program of each cause is made small and, with --output,
     written as a case: gradconf run TARGET --corpus DIR. Numbers are compared with wide bounds.
     What is not finite, ill conditioned or beside a kink is set aside, and what the suite explains
-    is counted; where more than a fifth is set aside, nothing is said of the target.
+    is counted; where more than a fifth is set aside, nothing is said of the target. Ctrl-C ends the
+    drawing, and what was found is told as it was drawn.
     """
     try:
         from conformance.suite.campaign import Campaign
@@ -73,13 +74,17 @@ def run_fuzz(arguments: argparse.Namespace) -> int:
     ]
     with closing(Campaign(words, relations, arguments.seed)) as campaign:
         campaign.start()
-        found = _found(campaign, arguments)
-        causes = sorted(_shrunk(campaign, found), key=_severity)
-        for number, cause in enumerate(causes, 1):
+        found: list[Finding] = []
+        try:
+            _find(campaign, arguments, found)
+            causes, interrupted = _shrunk(campaign, found), False
+        except KeyboardInterrupt:  # what was found is told as it is
+            causes, interrupted = _alike(campaign, found), True
+        for number, cause in enumerate(sorted(causes, key=_severity), 1):
             file = arguments.output and _write(campaign, arguments.output, number, cause)
             print(*_shown(number, cause, file), sep="\n")
         print(*_counts(campaign, len(causes), len(found)), sep="\n")
-        word = _word(campaign, causes)
+        word = "interrupted" if interrupted else _word(campaign, causes)
     print(word)
     return EXIT_CODES[word]
 
@@ -99,17 +104,22 @@ def _relations(names: Sequence[str] | None) -> Sequence[Relation]:
     return [known[name] for name in names or known]
 
 
-def _found(campaign: Campaign, arguments: argparse.Namespace) -> list[Finding]:
-    """Every finding; how many programs were examined is told on the way, on a terminal."""
+def _find(campaign: Campaign, arguments: argparse.Namespace, found: list[Finding]) -> None:
+    """Add every finding; how many programs were examined is told on the way, on a terminal."""
     examples = arguments.examples or (None if arguments.time else EXAMPLES)
-    found: list[Finding] = []
     with _progress() as progress:
         task = progress.add_task("")
         for examined in campaign.run(examples, arguments.time):
             found += examined
             count = plural(campaign.tally.programs, "program")
             progress.update(task, description=f"{count}, {plural(len(found), 'finding')}")
-    return found
+
+
+def _alike(campaign: Campaign, found: Sequence[Finding]) -> list[Cause]:
+    """The findings by cause, with a program of each as it was drawn."""
+    from conformance.suite.causes import causes_of
+
+    return causes_of(found, campaign.tally.operations)
 
 
 def _progress() -> Progress:
@@ -123,11 +133,11 @@ def _shrunk(campaign: Campaign, found: Sequence[Finding]) -> list[Cause]:
 
     What does not show in fresh processes, too, is of what was run before, and is set aside.
     """
-    from conformance.suite.causes import causes_of, united
+    from conformance.suite.causes import united
 
     causes: list[Cause] = []
     campaign.restart()
-    for cause in sorted(causes_of(found, campaign.tally.operations), key=_severity):
+    for cause in sorted(_alike(campaign, found), key=_severity):
         if campaign.shows(cause):
             causes.append(cause)
         else:

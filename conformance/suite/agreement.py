@@ -55,9 +55,10 @@ def _silent(value: Value) -> Value:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One entry of explained.yaml."""
+    """One entry of explained.yaml: what TensorFlow does, or what may differ `everywhere`."""
 
     reason: str
+    everywhere: bool = False
     check: str = "oracle"
     program: str = ""
     expected: str = ""
@@ -87,17 +88,20 @@ EXPLANATIONS = [
 ]
 
 
-def explanation_of(entry: str, mismatch: Mismatch, check: str = "oracle") -> Explanation | None:
-    """What explains that TensorFlow answered what was `expected`, and the oracle what it `got`.
+def explanation_of(
+    entry: str, mismatch: Mismatch, check: str = "oracle", target: str = "tensorflow"
+) -> Explanation | None:
+    """What explains that a target answered what was `expected`, and the oracle what it `got`.
 
-    In a check of another name the oracle is what TensorFlow answers elsewhere; rounding explains
-    there, too.
+    In a check of another name the oracle is what the target answers elsewhere; rounding explains
+    there, too. What TensorFlow does explains nothing of another target.
     """
     return next(
         (
             known
             for known in EXPLANATIONS
-            if (re.fullmatch(known.check, check) or known.difference is not None)
+            if (known.everywhere or target == "tensorflow")
+            and (re.fullmatch(known.check, check) or known.difference is not None)
             and known.explains(entry, mismatch)
         ),
         None,

@@ -29,7 +29,7 @@ from conformance.suite.causes import Cause, Check, Finding, operations_of
 from conformance.suite.drawing import drawn, shrunk
 from conformance.suite.programs import OWN_TEXTS, case_of, texts_of_catalogue
 from conformance.suite.rewriting import Program, Relation
-from conformance.targets.specification import Target, TargetError
+from conformance.targets.specification import Target, TargetError, name_of
 from conformance.verdicts.judge import Evidence, judge
 
 AHEAD = 8
@@ -294,9 +294,11 @@ class _Asked:
 
 
 def _explained(text: str, mismatch: Mismatch, check: Check, tally: Tally) -> bool:
-    """Whether a known difference of TensorFlow and the oracle explains this one."""
+    """Whether a known difference of the target, or of TensorFlow beside it, explains this one."""
     swapped = replace(mismatch, expected=mismatch.got, got=mismatch.expected)
-    known = explanation_of(text, swapped, check.name)
+    names = {check.target.name, name_of(check.beside)}
+    target = "tensorflow" if "tensorflow" in names else check.target.name
+    known = explanation_of(text, swapped, check.name, target)
     if known:
         tally.explained[known.reason] += 1
     return known is not None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -114,6 +117,22 @@ def test_a_target_that_does_not_start_is_told(tmp_path: Path, gradconf: Program)
     done = gradconf("fuzz", "./broken.py", "--examples", "1")
     assert done.returncode == 5
     assert done.stdout.startswith("./broken.py cannot be imported: ZeroDivisionError")
+
+
+def test_what_was_found_is_told_when_the_drawing_is_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text(WRONG)
+    words = [sys.executable, "-m", "conformance.cli", "fuzz", "./wrong.py", "--time", "10m"]
+    terminal, theirs = os.openpty()
+    host = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, text=True)
+    os.close(theirs)
+    shown = b""
+    while not re.search(rb"\b[1-9]\d* findings?\b", shown):
+        shown += os.read(terminal, 4096)
+    host.send_signal(signal.SIGINT)
+    printed, _ = host.communicate(timeout=120)
+    os.close(terminal)
+    assert (host.returncode, printed.splitlines()[-1]) == (130, "interrupted")
+    assert "./wrong.py:eager and " in printed
 
 
 def test_without_hypothesis_the_extra_is_named(
