@@ -26,9 +26,13 @@ class Shown:
 
     @property
     def span(self) -> tuple[str, str]:
-        """The first and the last version that has it, as its departures say."""
-        since = min((entry.since for entry in self.cause.departures), key=version_key)
-        return since, max((entry.until for entry in self.cause.departures), key=version_key)
+        """The first and the last version that has it, as its departures say; or that all have it."""
+        firsts = {entry.since for entry in self.cause.departures}
+        lasts = {entry.until for entry in self.cause.departures}
+        return (
+            "the first release" if "" in firsts else min(firsts, key=version_key),
+            "the newest" if "" in lasts else max(lasts, key=version_key),
+        )
 
     @property
     def modes(self) -> tuple[str, ...]:

@@ -61,6 +61,15 @@ def test_a_fault_of_releases_without_a_record_says_what_they_answer(report: Repo
     assert block.link == ISSUE, "rather than what its departures link to"
 
 
+def test_a_departure_without_bounds_is_of_every_release() -> None:
+    always = replace(ENTRY, since="", until="")
+    causes = Causes(
+        (Cause("squares", "Squares have none.", (always,), ENTRY.place, "raises", SCRIPT),)
+    )
+    (one,) = shown(causes, [], CASES, [Departures("tensorflow", (always,))])
+    assert one.span == ("the first release", "the newest")
+
+
 def test_the_formats_have_the_script_as_it_stands(report: Report) -> None:
     text = render(report, "markdown")
     assert "\n\n### Squares have none.\n\n**None for a value** in 2.5 to 2.8" in text
