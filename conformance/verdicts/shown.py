@@ -26,7 +26,7 @@ class Shown:
 
     @property
     def span(self) -> tuple[str, str]:
-        """The first and the last version that has it, as its departures say; or that all have it."""
+        """The first and last version that has it, as its departures say; or that all have it."""
         firsts = {entry.since for entry in self.cause.departures}
         lasts = {entry.until for entry in self.cause.departures}
         return (
