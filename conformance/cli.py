@@ -25,6 +25,7 @@ COMMANDS = {
     "bisect": ("bisect", "find the version since which an answer is another one"),
     "coverage": ("listing", "show which claims of the contract are covered"),
     "targets": ("listing", "list what can be asked"),
+    "init": ("init", "write a start for a target of your own"),
     "fuzz": ("fuzz", "draw programs that nobody wrote, and find what targets answer wrongly"),
     "mutants": ("mutants", "prove that the corpus catches wrong implementations"),
 }

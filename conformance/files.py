@@ -13,7 +13,7 @@ STANDARD_INPUT = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 
 
 def data_folder(name: str) -> Path:
-    """The folder of `cases`, `deviations` or `docs`: inside an installed wheel, or at the root.
+    """The folder of `cases`, `deviations`, `docs` or `examples`: in a wheel, or at the root.
 
     Only a checkout has one of `reports`.
     """
