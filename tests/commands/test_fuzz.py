@@ -66,9 +66,9 @@ def test_a_wrong_rule_is_found_made_small_and_replayed(tmp_path: Path, gradconf:
 
 
 def test_the_oracle_has_nothing_to_tell_of_itself(gradconf: Program) -> None:
-    done = gradconf("fuzz", "reference", "--examples", "300")
+    done = gradconf("fuzz", "reference", "--examples", "100")
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "conforms")
-    assert "300 programs of seed 1, " in done.stdout
+    assert "100 programs of seed 1, " in done.stdout
 
 
 def test_what_depends_on_what_ran_before_is_set_aside(tmp_path: Path, gradconf: Program) -> None:
@@ -146,6 +146,7 @@ def test_without_hypothesis_the_extra_is_named(
     assert done.stderr.startswith("gradconf: gradconf fuzz needs hypothesis: pip install")
 
 
+@pytest.mark.slow
 def test_every_command_of_the_page_does_what_the_page_says(
     tmp_path: Path, gradconf: Program
 ) -> None:

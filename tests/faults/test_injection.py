@@ -20,6 +20,7 @@ from tests.faults.injection import main
 from tests.faults.processes import MARK, left
 
 
+@pytest.mark.slow
 def test_a_few_faults_lose_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["--faults", "4", "--seed", "5"])
     said = capsys.readouterr().out
