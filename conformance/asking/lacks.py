@@ -42,10 +42,10 @@ def _uses_a_part(lowered: Lowered, lack: str) -> bool:
 
 
 def _is_given(part: ast.AST, name: str, keyword: str) -> bool:
-    given = isinstance(part, ast.Call) and any(word.arg == keyword for word in part.keywords)
-    called = dotted_name(part.func) or "" if isinstance(part, ast.Call) else ""
-    method = called.rpartition(".")[2] == _method(name)[1] if _method(name)[0] else False
-    return given and (called == f"tf.{name}" or method)
+    if not isinstance(part, ast.Call) or keyword not in [word.arg for word in part.keywords]:
+        return False
+    called, method = dotted_name(part.func) or "", _method(name)[1]
+    return called == f"tf.{name}" or (bool(method) and called.rpartition(".")[2] == method)
 
 
 def _read(lowered: Lowered) -> set[str]:

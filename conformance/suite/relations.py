@@ -91,19 +91,14 @@ def _stopped_constants(program: Program) -> Program | None:
     return program.rewritten(parsed("\n".join([*lines, program.run])))
 
 
-def _ones_given(query: ast.Call) -> None:
-    ones = f"tf.ones_like({ast.unparse(query.args[0])})"
-    query.keywords.append(ast.keyword("output_gradients", expression(ones)))
+def _given(upstream: str) -> Callable[[Program], Program | None]:
+    """A rewriting that asks with an upstream gradient, made of the target."""
 
+    def change(query: ast.Call) -> None:
+        made = expression(upstream.format(ast.unparse(query.args[0])))
+        query.keywords.append(ast.keyword("output_gradients", made))
 
-def _twos_given(query: ast.Call) -> None:
-    ones = f"tf.ones_like({ast.unparse(query.args[0])})"
-    query.keywords.append(ast.keyword("output_gradients", expression(f"{ones} + {ones}")))
-
-
-def _zeros_given(query: ast.Call) -> None:
-    zeros = f"tf.zeros_like({ast.unparse(query.args[0])})"
-    query.keywords.append(ast.keyword("output_gradients", expression(zeros)))
+    return asking(change)
 
 
 def _nothing(drawn: Answer, told: Answer) -> Both:
@@ -336,12 +331,19 @@ RELATIONS = (
         _bound_again("tf.cond(tf.constant(True), lambda: tf.identity({0}), lambda: {0} + {0})"),
     ),
     Relation("stopped", "a constant has no gradient to be stopped", _stopped_constants),
-    Relation("ones", "without output_gradients, ones arrive", asking(_ones_given)),
-    Relation("scaled", "twice the upstream is twice the gradient", asking(_twos_given), _twice),
+    Relation("ones", "without output_gradients, ones arrive", _given("tf.ones_like({})")),
+    Relation(
+        "scaled",
+        "twice the upstream is twice the gradient",
+        _given("tf.ones_like({0}) + tf.ones_like({0})"),
+        _twice,
+    ),
     Relation(
         "listed_twice", "a target that is listed twice counts twice", asking(_listed_twice), _twice
     ),
-    Relation("nothing", "where zeros arrive, zeros are told", asking(_zeros_given), _nothing),
+    Relation(
+        "nothing", "where zeros arrive, zeros are told", _given("tf.zeros_like({})"), _nothing
+    ),
     Relation("reversed", "sources in reverse are told in reverse", asking(_in_reverse), _reversed),
     Relation("beside", "what nobody asks for changes nothing", _beside),
     Relation("asked_before", "a tape that was asked before answers the same", _asked_before),

@@ -15,6 +15,7 @@ from conformance.corpus.language.case import (
 )
 from conformance.corpus.language.literals import COMPLEXES, INTEGERS
 from conformance.corpus.language.program import (
+    children,
     dotted_name,
     has_control_flow,
     names_read,
@@ -142,7 +143,7 @@ def _opens_two(block: ast.With) -> bool:
 
 def _recorders(part: ast.AST) -> int:
     """How many tapes and accumulators record one inside another, at most."""
-    inside = max(map(_recorders, ast.iter_child_nodes(part)), default=0)
+    inside = max(map(_recorders, children(part)), default=0)
     if not isinstance(part, ast.With):
         return inside
     opened = [item.context_expr for item in part.items]
