@@ -13,7 +13,7 @@ from conformance.asking.events import Answered, Cell, Event, TargetFailed
 from conformance.asking.worker import ORACLE_MODULE, Job, Worker
 from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import DERIVATIVE, Case
-from conformance.corpus.language.derivative import forwards_of, hash_of
+from conformance.corpus.language.derivative import forwards_of, hash_of, oracle_differentiates
 from conformance.drivers import LIMITS, Limits
 from conformance.targets.specification import Target
 
@@ -44,7 +44,8 @@ def ask(
     """Ask every target for every case in each of its modes, and yield what comes back.
 
     Only `wanted` cells are asked for. A case that expects a derivative has one cell more, which
-    stands for no mode; cases with the same forward are answered together. Each target has `workers`
+    stands for no mode, of the oracle, and of each target whose value is not held against the
+    oracle's; cases with the same forward are answered together. Each target has `workers`
     processes of its own, which share the memory that `limits` allow. `first` is what targets said
     of themselves when they were asked before: one that says something else raises TargetChanged.
     Closing the generator ends every worker.
@@ -91,7 +92,8 @@ class _Jobs:
         self._alike: dict[str, list[Case]] = {}
         jobs = []
         for case in cases:
-            if forwards_of(case) and wanted(Cell(case.id, target.label, DERIVATIVE)):
+            own = target.is_reference or not oracle_differentiates(case)
+            if own and forwards_of(case) and wanted(Cell(case.id, target.label, DERIVATIVE)):
                 alike = self._alike.setdefault(hash_of(case), [])
                 jobs += [] if alike else [Job(case, DERIVATIVE)]
                 alike.append(case)

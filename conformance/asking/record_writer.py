@@ -162,6 +162,8 @@ class RecordWriter:
                     self.write(earlier)
                 whole = self._hash.hexdigest()
                 self._line({"footer": {**footer, "cells": self._cells, "all": whole}})
+                self._file.close()
+                self._pack()
         finally:
             self.close()
         if not self._path.exists():
@@ -175,6 +177,21 @@ class RecordWriter:
             raise self._cannot_be_written(error) from error
         finally:
             self._lock.release()
+
+    def _pack(self) -> None:
+        """Compress a whole record as one: what is flushed line by line takes a quarter more."""
+        if self._path.suffix != ".gz" or not self._path.exists():
+            return
+        new = beside(self._path)
+        try:
+            with gzip.open(self._path, "rb") as lines, gzip.open(new, "wb") as packed:
+                shutil.copyfileobj(lines, packed)
+            shutil.copymode(self._path, new)
+            new.replace(self._path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                new.unlink()
+            raise self._cannot_be_written(error) from error
 
     def _line(self, content: Mapping[str, Any]) -> None:
         line = json.dumps(content, separators=(",", ":")).encode()

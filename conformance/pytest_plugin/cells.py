@@ -20,7 +20,7 @@ from conformance.commands.gating import documented, gate_of
 from conformance.commands.options import corpus_folder, say
 from conformance.corpus.cases import CORPUS_VERSION, load_corpus
 from conformance.corpus.language.case import DERIVATIVE, Case
-from conformance.corpus.language.derivative import forwards_of
+from conformance.corpus.language.derivative import forwards_of, oracle_differentiates
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.loader import load_file
 from conformance.drivers import Limits
@@ -85,7 +85,8 @@ class Cells:
     def finding(self, case: Case, target: Target, mode: str, *, own: bool) -> Finding:
         """Ask for one cell and judge it by both witnesses; `own` says that the case is not ours."""
         events: list[Event] = [] if target.is_reference else [self._oracle_answer(case)]
-        events += [self._derivatives(case, target)] if forwards_of(case) else []
+        deriver = ORACLE if oracle_differentiates(case) else target
+        events += [self._derivatives(case, deriver)] if forwards_of(case) else []
         answered = self._worker(target).ask(Job(case, mode))
         events += [TargetReady(target.label, self._worker(target).about), answered]
         findings = Findings({target.label: target.modes}, gate=self._gate)

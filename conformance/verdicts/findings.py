@@ -20,7 +20,7 @@ from conformance.asking.record import Record
 from conformance.asking.worker import program_hash
 from conformance.closing import Word
 from conformance.corpus.language.case import MODES, Case
-from conformance.corpus.language.derivative import forwards_of
+from conformance.corpus.language.derivative import forwards_of, oracle_differentiates
 from conformance.corpus.language.lowering import Lowered, lower
 from conformance.targets.specification import name_of
 from conformance.verdicts.departures import (
@@ -287,12 +287,12 @@ class Reviewer:
     def _is_ready(self, cell: Cell, case: Case) -> bool:
         """Whether every witness of a cell has answered."""
         told = cell.target == ORACLE_LABEL or cell.case in self._oracle
-        return told and (not forwards_of(case) or (cell.case, cell.target) in self._derived)
+        return told and (not forwards_of(case) or _deriver(cell, case) in self._derived)
 
     def _judged(self, event: Answered) -> Finding:
         cell, case = event.cell, self._cases[event.cell.case]
         oracle = None if cell.target == ORACLE_LABEL else self._oracle[cell.case]
-        derived = self._derived.get((cell.case, cell.target))
+        derived = self._derived.get(_deriver(cell, case))
         program = lower(case, cell.mode)
         evidence = Evidence(case, cell.mode, event.answer, oracle, program, derived)
         judge = self._judges.setdefault(cell.target, Judge())
@@ -318,6 +318,11 @@ class Reviewer:
             finding = replace(finding, answer=replace(event.answer, observations=LET_GO))
         self.findings.everything.append(finding)
         return finding
+
+
+def _deriver(cell: Cell, case: Case) -> tuple[str, str]:
+    """The case, and the target whose derivatives its gradients are held against."""
+    return cell.case, ORACLE_LABEL if oracle_differentiates(case) else cell.target
 
 
 def _disagreements(cells: Iterable[Finding]) -> Iterator[Disagreement]:

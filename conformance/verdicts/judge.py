@@ -87,8 +87,8 @@ class Evidence:
 
     `answer` is what the target gave when it ran `program` in `mode`, and `oracle` what the
     reference gave: None where the target is the reference. Where the oracle does not support the
-    program, the declaration judges alone. `derived` are the derivatives of the target's forward,
-    where the case expects some.
+    program, the declaration judges alone. `derived` are the derivatives of the target's forward, or
+    of the oracle's where the values are held against the oracle's, where the case expects some.
     """
 
     case: Case

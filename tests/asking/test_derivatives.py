@@ -74,6 +74,18 @@ def test_a_wrong_gradient_falls_short_and_so_does_a_wrong_forward(
         assert "got / estimate = 1.01;" in " ".join(done.stdout.split())
 
 
+@pytest.mark.parametrize("name", ["off_by_one_percent", "wrong_forward"])
+def test_where_the_oracle_answers_the_value_its_forward_alone_is_differentiated(
+    gradconf: Program, folder: Path, name: str
+) -> None:
+    told = file_of(told=entry(run=RUN, inputs="{x: 0.3}", expect="{g: derivative, y: oracle}"))
+    (folder / "cases" / "area" / "topic.yaml").write_text(told)
+    assert gradconf(*WORDS, "reference").returncode == 0
+    become(folder, name)
+    assert gradconf(*WORDS, "./tape.py").returncode == 1
+    assert [line["target"] for line in lines(folder)] == ["reference"]
+
+
 def test_the_reference_is_held_against_its_own_derivative(gradconf: Program, folder: Path) -> None:
     done = gradconf(*WORDS, "reference")
     assert done.returncode == 0, done.stdout

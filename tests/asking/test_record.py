@@ -59,6 +59,12 @@ def test_a_record_is_read_back_as_it_was_written(tmp_path: Path, name: str) -> N
     assert record.header["corpus"]["cases"] == 3
 
 
+def test_a_finished_record_is_compressed_as_one(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.jsonl.gz")
+    assert path.stat().st_size <= len(gzip.compress(gzip.decompress(path.read_bytes()))) + 40
+    assert write(tmp_path / "cut.jsonl.gz", finish=False).stat().st_size > path.stat().st_size
+
+
 def test_repetitions_stand_beside_the_answer_that_they_repeat(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     writer = RecordWriter(path, load_text(TEXT), [ORACLE], [])

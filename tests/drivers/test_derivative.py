@@ -15,6 +15,7 @@ from tests.cases import entry, one_case
 
 sys.path.insert(0, str(INSIDE.parent))
 derivatives = importlib.import_module("inside.derivative").derivatives
+seeded = importlib.import_module("inside.modes").seeded
 sys.path.pop(0)
 
 RUN = """
@@ -107,6 +108,36 @@ def test_where_only_float32_exists_that_is_taken(sin):
     found, error, told = estimated("tf.sin(x)", target=target)
     assert told["dtype"] == "float32"
     assert np.abs(found - W * np.cos(X)).max() <= error + told["rounding"] < 1e-2
+
+
+@pytest.mark.parametrize("forward", ["tf.reverse(x, [0]) * x", "tf.sin(x)"])
+def test_what_is_no_parabola_is_asked_a_quarter_of_the_step_away_too(forward):
+    asked = []
+
+    def reverse(value, axis):
+        asked.append(value)
+        return reference_impl.reverse(value, axis)
+
+    def sin(x):
+        asked.append(x)
+        return reference_impl.sin(x)
+
+    estimated(
+        forward, target=SimpleNamespace(**{**vars(reference_impl), "reverse": reverse, "sin": sin})
+    )
+    assert len(asked) == 1 + len(X) * (4 if "reverse" in forward else 6)
+
+
+@pytest.mark.parametrize(
+    "text", ["tf.nn.dropout(x, 0.5)", "tf.keras.layers.Dense(2)(x)", "tf.raw_ops.RandomGamma"]
+)
+def test_what_may_draw_is_seeded_and_the_rest_is_not(text):
+    seeds = []
+    target = SimpleNamespace(random=SimpleNamespace(set_seed=seeds.append))
+    assert seeded(target, text)
+    assert not seeded(target, "tf.reduce_sum(x * x)")
+    assert not seeded(SimpleNamespace(), text)
+    assert seeds == [0]
 
 
 def test_a_program_that_draws_is_seeded_for_each_call():

@@ -19,6 +19,7 @@ from conformance.corpus.language.case import (
     Case,
     Expectation,
     ExpectedDerivative,
+    ExpectedOracle,
     ExpectedStructure,
     Input,
     Nested,
@@ -97,6 +98,14 @@ def hash_of(case: Case) -> str:
     """What identifies the forwards of a case: cases of one hash share their derivatives."""
     asked = {name: forward.asked for name, forward in forwards_of(case).items()}
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+
+def oracle_differentiates(case: Case) -> bool:
+    """Whether the derivatives of the oracle's forward are due.
+
+    They are where a target's value is held against the oracle's: then both forwards are the same.
+    """
+    return any(isinstance(due, ExpectedOracle) for due in case.expect.values())
 
 
 def has_derivative(expected: Expectation) -> bool:

@@ -50,9 +50,7 @@ class _Cell:
         try:
             code = _compiled(self.request["source"], self.file)
             self.phase = "setup"
-            random = getattr(self.target, "random", None)
-            if hasattr(random, "set_seed"):
-                random.set_seed(0)
+            modes.seeded(self.target, self.request["source"])
             exec(code, self.namespace)
             values = self._call()
         except BaseException as error:  # a target may raise SystemExit: that is its answer

@@ -1,7 +1,24 @@
 """How a program is called in a graph, and what it may ask of the process that runs it."""
 
 import gc
+import re
 import weakref
+
+DRAWS = re.compile(
+    "random|normal|uniform|dropout|shuffle|fractional|sampl|multinomial|nce_loss|noise|initial|keras",
+    re.IGNORECASE,
+)
+"""Words of what draws numbers. A seed makes TensorFlow forget its kernels, which takes longer than
+most programs run."""
+
+
+def seeded(tf, source):
+    """Seed what a program draws, if its text says that it may; whether it does."""
+    random = getattr(tf, "random", None)
+    draws = bool(DRAWS.search(source)) and hasattr(random, "set_seed")
+    if draws:
+        random.set_seed(0)
+    return draws
 
 
 def call_in_graph(tf, case, inputs, **options):

@@ -13,6 +13,7 @@ from conformance.asking.ask import ORACLE, ask
 from conformance.asking.events import Answered, Cell
 from conformance.corpus.catalogue import FOLDER
 from conformance.corpus.language.case import Case
+from conformance.corpus.language.derivative import oracle_differentiates
 from conformance.corpus.language.document import read_document
 from conformance.targets.specification import Target
 from conformance.verdicts.departures import Departures
@@ -91,13 +92,15 @@ def call_rules(cases: Sequence[Case], departures: Sequence[Departures], workers:
     called = Called(Findings({TARGET.label: MODES}))
     reviewer = Reviewer(called.findings, cases, departures, compared=False)
     modes = {case.id: case.simplest_mode for case in cases}
+    by_id = {case.id: case for case in cases}
 
     def wanted(cell: Cell) -> bool:
         return cell.target == ORACLE_LABEL or not cell.runs or cell.mode == modes[cell.case]
 
     for event in ask(cases, [ORACLE, TARGET], wanted=wanted, workers=workers):
         if isinstance(event, Answered) and not event.cell.runs:
-            if event.cell.target != ORACLE_LABEL:
+            of_oracle = event.cell.target == ORACLE_LABEL
+            if of_oracle == oracle_differentiates(by_id[event.cell.case]):
                 called.derived[event.cell.case] = event.answer
         elif isinstance(event, Answered) and event.cell.target == ORACLE_LABEL:
             called.oracle[event.cell.case] = event.answer
