@@ -10,6 +10,7 @@ from pathlib import Path
 
 from conformance.asking.record import Record, read_record
 from conformance.asking.sharding import merged
+from conformance.asking.together import together
 from conformance.closing import UsageError
 from conformance.commands.gating import (
     add_known,
@@ -25,8 +26,10 @@ from conformance.corpus.language.case import Case
 from conformance.corpus.moves import Movable, ids_of_today
 from conformance.files import data_folder
 from conformance.report import FORMATS, render
+from conformance.report.building import grouped
 from conformance.report.model import Report
 from conformance.report.of_causes import report_of_causes
+from conformance.report.of_conventions import report_of_conventions
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.report.of_releases import report_of_releases
 from conformance.report.of_run import report_of_run
@@ -43,6 +46,7 @@ from conformance.verdicts.changes import (
     changes_between_versions,
     side_of,
 )
+from conformance.verdicts.conventions import points
 from conformance.verdicts.departure_file import read_folder
 from conformance.verdicts.departures import target_name
 from conformance.verdicts.findings import findings_of
@@ -50,18 +54,21 @@ from conformance.verdicts.shown import shown
 
 RECORDS = (".jsonl", ".jsonl.gz")
 """How the names of records end."""
-HISTORY, FINDINGS = "history", "findings"
-"""The formats that show the releases of TensorFlow side by side, and the causes of its faults."""
+HISTORY, FINDINGS, CONVENTIONS = "history", "findings", "conventions"
+"""The formats that show TensorFlow's releases, its faults, and where frameworks differ."""
 ANY = "any"
 """Every change; what is unstable is none."""
 
 
 def record_at(*paths: str, cases: Iterable[Movable]) -> Record:
-    """The record of a file; or that of a run whose shards are these files, or in these folders.
+    """The record of a file; or of these files, or those in these folders, as one.
+
+    They are the shards of a run, or records of different targets.
 
     Answers to those of the `cases` that were moved since are read as answers of today's.
     """
-    return merged(records_in(*paths, cases=cases))
+    records = records_in(*paths, cases=cases)
+    return (merged if any("shard" in one.header for one in records) else together)(records)
 
 
 def records_in(*paths: str | Path, cases: Iterable[Movable]) -> list[Record]:
@@ -93,7 +100,10 @@ def against(word: str, label: str, cases: Sequence[Case]) -> Against:
 def report_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf report`."""
     add = parser.add_argument
-    about = f"{HISTORY} and {FINDINGS} take the records of several versions of one target"
+    about = (
+        f"{HISTORY} and {FINDINGS} take the records of several versions of one target,"
+        f" {CONVENTIONS} those of several targets; any other shows targets side by side"
+    )
     add("record", metavar="RECORD", nargs="+", help="a run's record, or those of all its shards")
     add_corpus(parser)
     add_known(parser)
@@ -150,8 +160,18 @@ def _of_causes(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
     return report_of_causes(found, records[-1].version)
 
 
-PAGES = {HISTORY: _of_releases, FINDINGS: _of_causes}
-"""What makes the pages of TensorFlow's releases."""
+def _of_conventions(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
+    """Where the targets of records choose differently, each record of one target."""
+    lists = read_folder(data_folder("deviations"), cases)
+    by_name = grouped(_versions(arguments, cases), lambda one: target_name(next(iter(one.asked))))
+    first = {RELEASED: by_name.pop(RELEASED, []), **by_name}  # whose contract it is
+    versions = {name: [one.version for one in own] for name, own in first.items() if own}
+    found = points([one for own in first.values() for one in own], cases, lists)
+    return report_of_conventions([*found], versions)
+
+
+PAGES = {HISTORY: _of_releases, FINDINGS: _of_causes, CONVENTIONS: _of_conventions}
+"""What makes the pages of releases and frameworks."""
 
 
 def diff_options(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ FORMATS: Mapping[Kind, tuple[Format, ...]] = {
     "difference": ("text", "markdown", "html", "json"),
     "releases": ("text", "markdown", "html", "json"),
     "causes": ("markdown", "html", "json"),
+    "conventions": ("markdown",),
 }
 """What each kind of report can be written in."""
 

@@ -1,7 +1,8 @@
 """The Report: everything that is said of a run, a difference, releases or faults, in no format.
 
-Builders (`of_run`, `of_difference`, `of_releases`, `of_causes`) make one, each format's file writes
-it. Texts are as targets and records gave them: who writes them makes them harmless for its format.
+Builders (`of_run`, `of_difference`, `of_releases`, `of_causes`, `of_conventions`) make one, each
+format's file writes it. Texts are as targets and records gave them: who writes them makes them
+harmless for its format.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from conformance.verdicts.changes import ChangeClass
 from conformance.verdicts.judge import Standing, Verdict
 
 T = TypeVar("T")
-Kind: TypeAlias = Literal["run", "difference", "releases", "causes"]
+Kind: TypeAlias = Literal["run", "difference", "releases", "causes", "conventions"]
 Role: TypeAlias = Literal["target", "oracle", "old", "new", "release"]
 SectionKind: TypeAlias = Literal[
     "short", "new", "fault", "known", "better", "departs", "causes", "changes", "stale",
@@ -52,6 +53,8 @@ BESIDE: tuple[Verdict, ...] = (
 """What stands beside the cells that passed, those that fall short and the unsupported ones."""
 NOT_SUPPORTED: tuple[Verdict, ...] = ("unsupported", "surveyed", "not_applicable")
 """The verdicts of the cells that are no part of a rate: nothing was to be judged."""
+ODD = "odd"
+"""The tone of the odd one out, beside those of shares and verdicts."""
 TEMPLATES = Path(__file__).parent / "templates"
 WEB = re.compile(r"https?://[\w./?=&%#~:+,;@!$*-]+")
 
