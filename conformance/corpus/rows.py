@@ -23,7 +23,7 @@ from conformance.corpus.language.literals import (
 )
 from conformance.text import suggest
 
-KEYS = ("family", "dtype", "variants", "second", "jacobian", "named", "without")
+KEYS = ("family", "dtype", "variants", "second", "jacobian", "moved", "named", "without")
 VARIANTS = ("all", "first")
 POINTS = ("declared", "surveyed")
 OF_POINTS = ("family", "points", "named", "without")
@@ -37,6 +37,8 @@ ELEMENT_BY_ELEMENT = ("bfloat16", "float16", "float32")
 """Where the bound of the largest element would let a small one be off by too much."""
 OF_SQUARES = 4096
 """The eps of float32 by which a square may be off: where terms cancel, it doubles what is lost."""
+PLACES = 9
+"""The decimals of the slope of what moves numbers: quotients in float32 are off by 1e-12."""
 EXPECTED = ("result", "squared", "gradient", "tangent", "jacobian")
 """What a row says of the expectations of a case."""
 GOLDEN = (5**0.5 - 1) / 2
@@ -56,7 +58,9 @@ def rows(query: Node) -> list[Node]:
     real one if it names none; `sources` are the names of those that the gradient reaches. The
     others are what is expected: `result` is what the call answers, `squared` the square of that,
     and `gradient` what stands for the gradient of the square; with `jacobian: true` also the
-    `jacobian`, and the `tangent` of half of the sources and two.
+    `jacobian`, and the `tangent` of half of the sources and two. `moved: true` takes those that
+    move numbers and compute none, and says as `upstream` what is exactly the gradient when 1, 2,
+    3, ... arrive.
 
     A list of dtypes makes a row of each, whose name ends with the dtype. `variants: first` takes
     one call of each operation, `second: exists` those with that second derivative; `named` takes
@@ -84,21 +88,22 @@ def _at_regular_points(families: Sequence[str], query: Node) -> list[Node]:
     dtypes = query.read("dtype", _dtypes) or {"": ""}
     first = query.read("variants", lambda node: catalogue.one_of(VARIANTS, node)) == "first"
     second = query.read("second", lambda node: catalogue.one_of(catalogue.SECOND, node))
-    jacobian = query.read("jacobian", Node.flag)
+    jacobian, moved = (bool(query.read(key, Node.flag)) for key in ("jacobian", "moved"))
     calls = {name: call for family in families for name, call in _calls(family).items()}
     every = {
         f"{name}{ending}": (name, operation, variant, dtype)
         for name, (operation, variant) in calls.items()
         for ending, asked in dtypes.items()
-        if (dtype := _dtype(asked, name, operation, variant, jacobian=bool(jacobian)))
+        if (dtype := _dtype(asked, name, operation, variant, jacobian=jacobian))
     }
     known = {*every, *calls, *(operation.name for operation, _ in calls.values())}
     chosen = _chooser(known, query)
     return [
-        _row(row, name, operation, variant, dtype, query, jacobian=bool(jacobian))
+        _row(row, name, operation, variant, dtype, query, jacobian=jacobian)
         for row, (name, operation, variant, dtype) in every.items()
         if second in (None, operation.second)
         if not first or variant is operation.variants[0]
+        if not moved or (operation.k == 0 and "jacobian" in _known(operation, name))
         if not operation.surrogate and any(item.connected for item in variant.inputs)
         if chosen({row, name, operation.name})
     ]
@@ -208,13 +213,36 @@ def _row(
     given["sources"] = ", ".join(item.name for item in variant.inputs if item.connected)
     given |= dict.fromkeys(EXPECTED, ORACLE)
     if variant.value:
-        known = _values(operation.family)[name]
+        known = _known(operation, name)
         given |= _expected(known[dtype], dtype, operation.k)
+        if operation.k == 0 and "jacobian" in known:
+            given["upstream"] = {"list": _upstream(variant, known, dtype)}
         if jacobian:
             by_source = [_tensor(part, dtype) for part in known["jacobian"][dtype]]
             tangent = {**_tensor(known["tangent"][dtype], dtype), "dense": True}
             given |= {"jacobian": {"list": by_source}, "tangent": tangent}
     return _node(given, query)
+
+
+def _upstream(variant: Variant, known: Mapping[str, Any], dtype: str) -> list[dict[str, Any]]:
+    """The gradient by each input that is connected, when 1, 2, 3, ... arrive and are moved."""
+    (jacobians,) = known["jacobian"].values()
+    connected = [item for item in variant.inputs if item.connected]
+    found = []
+    for item, jacobian in zip(connected, jacobians, strict=True):
+        size, slopes = math.prod(item.shape), [round(slope, PLACES) for slope in _flat(jacobian)]
+        sums = [
+            sum(weight * slope for weight, slope in enumerate(slopes[place::size], start=1))
+            for place in range(size)
+        ]
+        moved = _tensor(shaped(iter(sums), item.shape), item.dtype or dtype)
+        found.append({**moved, "within": "exact", "dense": True})
+    return found
+
+
+def _flat(value: Any) -> list[float]:
+    """The numbers of nested lists, in order."""
+    return [one for part in value for one in _flat(part)] if isinstance(value, list) else [value]
 
 
 def _given(
@@ -270,6 +298,11 @@ def _squared(value: Any) -> Any:
         square = complex(value) ** 2 + 0.0  # whose zeros have no sign
         return f"{square.real!r}{square.imag:+}j"
     return value * value
+
+
+def _known(operation: Operation, row: str) -> dict[str, Any]:
+    """What a call of this row answers, where the catalogue's values say it."""
+    return _values(operation.family).get(row, {})
 
 
 @cache

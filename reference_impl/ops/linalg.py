@@ -41,10 +41,7 @@ def _matmul(a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Arra
 def matmul_vjp(
     ct: Tensor, _out: Tensor, a: Tensor, b: Tensor, *, transpose_a: bool, transpose_b: bool
 ) -> tuple[Callable[[], Tensor], Callable[[], Tensor]]:
-    """(ct b', a' ct), where ' is the conjugate transpose; each transposed as its input was.
-
-    Batch axes broadcast, so each is summed to its input's.
-    """
+    """(ct b', a' ct), ' the conjugate transpose; each transposed and summed as its input asks."""
 
     def ct_a() -> Tensor:
         if transpose_a:
@@ -180,7 +177,7 @@ def einsum(equation: str, *inputs: Any) -> Tensor:
 @primitive("MatrixInverse", FLOATING)
 def inv(input: Array) -> Array:
     """Return inverse matrices. **Errors**: a singular one is an InvalidArgumentError."""
-    return np.linalg.inv(input)
+    return np.linalg.inv(input.astype(np.result_type(input, "float32"))).astype(input.dtype)
 
 
 @vjp_of(inv)
@@ -197,9 +194,12 @@ def det(input: Array) -> Array:
 
 @vjp_of(det)
 def det_vjp(ct: Tensor, out: Tensor, input: Tensor) -> Cts:
-    """Ct out inv(x)'. **Errors**: a singular matrix has no gradient: InvalidArgumentError."""
-    scale = reshape(ct * conj(out), (*out.array.shape, 1, 1))
-    return (scale * adjoint(inv(input)),)
+    """Ct times the conjugate cofactors: determinants with a row of the identity for one of x."""
+    eye = np.eye(input.array.shape[-1], dtype=input.array.dtype)
+    ones, rows = (*out.array.shape, 1, 1), eye[:, None, :, None]
+    others = reshape(input, (*ones, *eye.shape)) * convert_to_tensor(1 - rows)
+    cofactors = det(others + convert_to_tensor(rows * eye[:, None, :]))
+    return (reshape(ct, ones) * conj(cofactors),)
 
 
 @primitive("MatrixSolve", FLOATING)

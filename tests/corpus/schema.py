@@ -111,6 +111,7 @@ def _query() -> Schema:
         "variants": {"enum": list(rows.VARIANTS)},
         "second": {"enum": list(catalogue.SECOND)},
         "jacobian": {"type": "boolean"},
+        "moved": {"type": "boolean"},
         "named": names,
         "without": names,
         "points": {"enum": list(rows.POINTS)},

@@ -114,6 +114,21 @@ def test_a_row_has_the_jacobian_in_the_widest_dtype_that_has_one() -> None:
     assert (reciprocal.inputs[0].dtype, inverse.inputs[0].dtype) == ("float64", "float32")
 
 
+def test_what_moves_numbers_says_what_arrives_where() -> None:
+    said = TABLE.replace("{g: oracle}", "{y: '${op.result}', g: '${op.upstream}'}")
+    query = "{family: indexing, dtype: bfloat16, variants: first, moved: true}"
+    found = {case.operation: case for case in load_text(said.replace("QUERY", query))}
+    assert "gather_nd" in found
+    assert "tensor_scatter_add" not in found  # it adds
+    update = found["tensor_scatter_update"]  # of the rows 1 and 2 of x, by y
+    (of_x, of_y), result = update.expect["g"].items, update.expect["y"]
+    assert (of_x.value, of_x.dtype, of_x.within) == (((1, 2), (0, 0), (0, 0)), "bfloat16", "exact")
+    assert of_y.value == ((3, 4), (5, 6))
+    assert (result.dtype, result.within) == ("bfloat16", "exact")
+    values = leaves(update.inputs[0].value)[:2]
+    assert leaves(result.value)[:2] == pytest.approx(values, rel=2**-8)
+
+
 def test_rows_of_several_families_are_of_their_topics() -> None:
     text = TABLE.replace("QUERY", "{family: [unary, binary], named: [tan, pow], variants: first}")
     found = [(case.id, case.operation) for case in load_text(text, "operations/tables")]
