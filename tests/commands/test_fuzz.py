@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,21 @@ class GradientTape(tf.GradientTape):
 def __getattr__(name):
     return getattr(tf, name)
 """
+
+
+def test_the_oracle_in_another_precision_is_another_and_right(
+    gradconf: Program, run_python: Callable[[str], str]
+) -> None:
+    differ = (
+        "import reference_impl as tf\nx = tf.constant([0.1 * k for k in range(1, 40)])\n"
+        "before = tf.exp(x).numpy()\nimport tests.suite.in_double\n"
+        "print((tf.exp(x).numpy() != before).sum(), tf.exp(x).numpy().dtype)"
+    )
+    count, dtype = run_python(differ).split()
+    assert int(count) > 5
+    assert dtype == "float32"
+    done = gradconf("fuzz", str(ROOT / "tests" / "suite" / "in_double.py"), "--examples", "40")
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_wrong_rule_is_found_made_small_and_replayed(tmp_path: Path, gradconf: Program) -> None:
