@@ -82,6 +82,8 @@ def _with_step(line: Line, measure: Measure, step: float, rounding: Array) -> Qu
     wide = _five_points(at, 1.0, step)
     fine = _five_points(at, 0.5, step)
     value = fine + (fine - wide) / 15.0
+    if not np.isfinite(value).all():
+        return None
     return Quotient(value, np.abs(fine - wide) + rounding / step)
 
 
