@@ -19,6 +19,12 @@ FOLLOWED = {
     "a_scalar": (entry(TAPE + "    y = tf.sin(x) * x\ng = t.gradient(y, x)"), 1),
     "a_vector": (entry(TAPE + "    y = tf.sin(x) * x\ng = t.gradient(y, x)", inputs=VECTOR), 3),
     "an_intermediate": (entry(TAPE + "    u = x * x\n    y = u * x\ng = t.gradient(y, u)"), 1),
+    "a_transposed_source": (
+        entry(
+            TAPE + "    u = tf.transpose(x)\n    y = u * u\ng = t.gradient(y, u)", inputs=MATRIX
+        ),
+        4,
+    ),
     "its_own_source": (entry(TAPE + "    y = x * x\ng = t.gradient([y, x], x)"), 1),
     "twice_the_same_source": (entry(TAPE + "    y = x * x\ng = t.gradient(y, [x, x])"), 2),
     "two_queries": (

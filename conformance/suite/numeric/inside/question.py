@@ -202,7 +202,7 @@ class Reverse(Question):
         errors = np.zeros(rows.shape)
         units = (1.0, 1j) if base.dtype.kind == "c" else (1.0,)
         for index, unit in itertools.product(range(base.size), units):
-            way = np.zeros_like(base)
+            way = np.zeros_like(base, order="C")  # reshape is a view of it
             way.reshape(-1)[index] = unit
             found = self.along([(place, way)], float(np.abs(base.reshape(-1)[index])))
             rows[:, index] += unit * found.value
