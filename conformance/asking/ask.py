@@ -15,7 +15,7 @@ from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import DERIVATIVE, Case
 from conformance.corpus.language.derivative import forwards_of, hash_of, oracle_differentiates
 from conformance.drivers import LIMITS, Limits
-from conformance.targets.specification import Target
+from conformance.targets.specification import Target, asked_of
 
 ORACLE = Target("reference", ORACLE_MODULE, ("eager",))
 """The reference implementation as a target: the second witness of every cell."""
@@ -99,7 +99,7 @@ class _Jobs:
                 alike.append(case)
             for mode in target.modes:
                 if wanted(Cell(case.id, target.label, mode)):
-                    jobs.append(Job(case, mode))
+                    jobs.append(Job(asked_of(target.label, case), mode))
         # Isolated cases first, because only an unused process can fork for them.
         self._waiting = deque(sorted(jobs, key=lambda job: not job.case.isolated))
         self._in_flight = 0

@@ -16,7 +16,7 @@ from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import DERIVATIVE, Case
 from conformance.corpus.language.derivative import forwards_of
 from conformance.drivers import LIMITS, Limits
-from conformance.targets.specification import Target
+from conformance.targets.specification import Target, asked_of
 from conformance.text import plural
 
 WORK = ("answered", "crash", "timeout")
@@ -89,7 +89,7 @@ def _today(
 ) -> Iterator[Answered]:
     """The answers, each with its repetitions, and with what is declared of it today."""
     for first in answers:
-        declared = expectation_hash(cases[first.cell], first.cell.mode)
+        declared = expectation_hash(asked_of(first.cell.target, cases[first.cell]), first.cell.mode)
         for answered in (first, *record.repeats.get(first.cell, ())):
             yield replace(answered, expectation=declared)
 

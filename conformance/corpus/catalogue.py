@@ -37,9 +37,9 @@ SECOND = ("exists", "zero", "raises")
 """What the second derivative does; `zero`: it is cut, to None or zeros, without an error."""
 VALUE_ROOTS = ("np", "scipy")
 """What the expression of a value may name beside its inputs: NumPy and SciPy."""
-FRAMEWORKS = ("numpy", "autograd", "mygrad", "jax", "torch", "tinygrad")
+FRAMEWORKS = ("numpy", "autograd", "mygrad", "jax", "torch", "mlx")
 """Whose spellings an entry may have; `numpy` is that of all who have NumPy's names as `np`."""
-WITH_NUMPYS_NAMES = ("autograd", "mygrad", "jax")
+WITH_NUMPYS_NAMES = ("autograd", "mygrad", "jax", "mlx")
 SHOWN = tuple(dict.fromkeys((*FEATURES, *TAGS, "random")))
 """The features that an entry may name."""
 DTYPE_GROUPS = {"floats": literals.FLOATS, "complexes": literals.COMPLEXES}

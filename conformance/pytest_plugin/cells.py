@@ -28,7 +28,7 @@ from conformance.files import data_folder
 from conformance.report.of_run import blocks_of
 from conformance.report.text import block_text
 from conformance.targets.environments import provisioned
-from conformance.targets.specification import Target, parse_targets
+from conformance.targets.specification import Target, asked_of, parse_targets
 from conformance.text import printable
 from conformance.verdicts.findings import Finding, Findings, Reviewer
 from conformance.verdicts.judge import SHORTFALLS
@@ -87,7 +87,7 @@ class Cells:
         events: list[Event] = [] if target.is_reference else [self._oracle_answer(case)]
         deriver = ORACLE if oracle_differentiates(case) else target
         events += [self._derivatives(case, deriver)] if forwards_of(case) else []
-        answered = self._worker(target).ask(Job(case, mode))
+        answered = self._worker(target).ask(Job(asked_of(target.label, case), mode))
         events += [TargetReady(target.label, self._worker(target).about), answered]
         findings = Findings({target.label: target.modes}, gate=self._gate)
         reviewer = Reviewer(findings, [case], [] if own else self._departures)

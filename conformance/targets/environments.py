@@ -133,7 +133,7 @@ def _made(wanted: Release, interpreter: Interpreter, say: Say) -> Environment:
             found = _read(folder)
             if found is None:
                 say(f"{wanted}: installing it for {interpreter}, once: {wanted.size}")
-                found = _built(folder, wanted, interpreter)
+                found = _built(folder, wanted, interpreter, say)
             return found
     except OSError as error:
         raise TargetError(
@@ -142,14 +142,15 @@ def _made(wanted: Release, interpreter: Interpreter, say: Say) -> Environment:
         ) from error
 
 
-def _built(folder: Path, wanted: Release, interpreter: Interpreter) -> Environment:
+def _built(folder: Path, wanted: Release, interpreter: Interpreter, say: Say) -> Environment:
     """Make an environment in a folder; where that fails, nothing of it is left."""
     _clear(folder)
     made = Environment(folder, wanted.version, interpreter, wanted.requirements, wanted.framework)
     try:
         call_uv(["venv", "--python", interpreter.path, str(folder)], folder.parent)
         install = ["pip", "install", "--compile-bytecode", "--python", made.python]
-        call_uv([*install, *wanted.requirements], folder.parent)  # no worker could write it later
+        # Compiled at once: no worker could write there later.
+        call_uv([*install, *wanted.requirements], folder.parent, lambda it: say(f"{wanted}: {it}"))
         marker = {
             "format": FORMAT,
             "framework": made.framework,

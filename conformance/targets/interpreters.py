@@ -10,7 +10,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,8 @@ IGNORED = (
 Where packages come from (index, proxy, certificates, offline) stays the user's choice.
 """
 LAST_LINES = 8
+FETCHING = ("Downloading ", "Downloaded ", "Building ", "Built ")
+"""How the lines begin that uv prints of what it fetches, with its size."""
 TIMEOUT = 5.0
 """Seconds for an interpreter to print its version; one that takes longer is passed over."""
 NAMES = re.compile(r"python3(\.[0-9]+)?")
@@ -192,22 +195,37 @@ def neutral_environment() -> dict[str, str]:
     return {**kept, "UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1", "NO_COLOR": "1"}
 
 
-def call_uv(words: Sequence[str], folder: Path) -> None:
-    """Run uv in a folder that is not the user's project; raises InstallerError where it fails."""
-    command = [uv_program(), "--quiet", *words]
+def call_uv(words: Sequence[str], folder: Path, say: Callable[[str], None] | None = None) -> None:
+    """Run uv in a folder that is not the user's project; raises InstallerError where it fails.
+
+    With `say` it tells what it fetches: on a terminal uv itself draws how far it is.
+    """
+    command, variables = [uv_program(), *words], neutral_environment()
+    drawn = say is not None and sys.stderr.isatty()
+    if drawn:
+        del variables["UV_NO_PROGRESS"]
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             command,
             cwd=folder,
-            env=neutral_environment(),
+            env=variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            stderr=None if drawn else subprocess.STDOUT,
             text=True,
             errors="replace",
         )
     except OSError as error:
         raise InstallerError(f"{command[0]} cannot be started: {error.strerror}") from error
-    if done.returncode:
-        lines = [line.rstrip() for line in done.stdout.splitlines() if line.strip()]
-        raise InstallerError("\n".join(lines[-LAST_LINES:]) or f"exit code {done.returncode}")
+    last: deque[str] = deque(maxlen=LAST_LINES)
+    with process:
+        try:
+            for line in filter(None, map(str.strip, process.stdout or ())):
+                last.append(line)
+                if say and line.startswith(FETCHING):
+                    say(line)
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        raise InstallerError("\n".join(last) or f"exit code {process.returncode}")

@@ -6,15 +6,18 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from conformance.closing import UsageError, Word
-from conformance.corpus.language.case import MODES
+from conformance.corpus.language.case import MODES, Case
 from conformance.drivers import INSIDE
 from conformance.text import did_you_mean, suggest
 
-ADAPTED = ("autograd", "mygrad", "jax", "torch")
+ADAPTED = ("autograd", "mygrad", "jax", "torch", "mlx")
 """The frameworks that are asked through an adapter of ours."""
+COMPILERS = {"jax": {"jit": "xla"}, "torch": {"compile": "graph"}}
+"""What those that have a compiler call it, and the mode that means the same."""
 NAMED = {
     "reference": "reference_impl",
     "tensorflow": "tensorflow",
@@ -77,6 +80,18 @@ def name_of(label: str) -> str:
     return label.partition("==")[0]
 
 
+def asked_of(label: str, case: Case) -> Case:
+    """What a case asks of a target: of another framework nothing that TensorFlow's modes decide."""
+    return _in_any_mode(case) if name_of(label) in ADAPTED else case
+
+
+@cache  # cases are compared by identity
+def _in_any_mode(case: Case) -> Case:
+    expect_in = {mode: due for mode, due in case.expect_in.items() if mode == "eager"}
+    never = {mode: why for mode, why in case.not_applicable.items() if mode == "eager"}
+    return replace(case, expect_in=expect_in, not_applicable=never)
+
+
 def parse_target(text: str, python: str | None = None) -> Target:
     """The target that a word of the command line names; raises TargetError.
 
@@ -92,6 +107,10 @@ def parse_target(text: str, python: str | None = None) -> Target:
     chosen = modes or DEFAULT_MODES.get(body, ("eager",))
     if target.is_reference and chosen != ("eager",):
         raise MisspeltTarget("the reference implementation has one mode: eager")
+    compilers = COMPILERS.get(target.name, {})
+    if target.is_adapted and not {"eager", *compilers.values()}.issuperset(chosen):
+        own = " and ".join(f"{word} ({mode})" for word, mode in compilers.items())
+        raise MisspeltTarget(f"'{text}': {target.name} has eager" + (f" and {own}" if own else ""))
     if version:
         target = replace(target, label=f"{body}=={version}", version=version)
     own_python = None if target.is_reference else python
@@ -116,7 +135,8 @@ def names_target(word: str) -> bool:
 
 def _split_modes(text: str) -> tuple[str, tuple[str, ...]]:
     body, colon, last = text.rpartition(":")
-    words = tuple(last.split(","))
+    own = COMPILERS.get(name_of(body), {})
+    words = tuple(own.get(word, word) for word in last.split(","))
     if colon and all(word in MODES for word in words):
         if len(set(words)) < len(words):
             raise MisspeltTarget(f"'{text}' names a mode twice")

@@ -22,7 +22,7 @@ from conformance.closing import Word
 from conformance.corpus.language.case import MODES, Case
 from conformance.corpus.language.derivative import forwards_of, oracle_differentiates
 from conformance.corpus.language.lowering import Lowered, lower
-from conformance.targets.specification import name_of
+from conformance.targets.specification import asked_of, name_of
 from conformance.verdicts.departures import (
     Departure,
     Departures,
@@ -290,7 +290,8 @@ class Reviewer:
         return told and (not forwards_of(case) or _deriver(cell, case) in self._derived)
 
     def _judged(self, event: Answered) -> Finding:
-        cell, case = event.cell, self._cases[event.cell.case]
+        cell = event.cell
+        case = asked_of(cell.target, self._cases[cell.case])
         oracle = None if cell.target == ORACLE_LABEL else self._oracle[cell.case]
         derived = self._derived.get(_deriver(cell, case))
         program = lower(case, cell.mode)

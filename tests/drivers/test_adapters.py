@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +15,14 @@ from conformance.asking.worker import Job, Worker
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.drivers import INSIDE
-from conformance.targets.specification import ADAPTED, Target, parse_target
+from conformance.targets.specification import (
+    ADAPTED,
+    COMPILERS,
+    Target,
+    TargetError,
+    asked_of,
+    parse_target,
+)
 from conformance.verdicts.judge import Evidence, judge
 from tests.cases import SQUARE, entry, make_corpus, one_case
 from tests.conftest import Program
@@ -29,6 +37,10 @@ RULES = {
     "jax": "from jax._src.interpreters import ad\nfrom jax._src.lax import lax\n"
     "getattr(ad, 'primitive_linearizations', {}).pop(lax.sin_p, None)\n"
     "ad.defjvp(lax.sin_p, lambda g, x, **more: {rule})",
+    # What MLX's tape is asked: its own rule of the sine is of C++, so the sine is one with a rule.
+    "mlx": "import mlx.core\n@mlx.core.custom_function\ndef sine(x):\n"
+    "    return mlx.core.array(0.0) * x\n@sine.vjp\ndef rule(x, g, answer):\n    return {rule}\n"
+    "mlx.core.sin = sine",
     # The cosine, by which PyTorch's rule of the sine multiplies: the rule itself is of C++.
     "torch": "import torch\ndef cosine(x):\n    g = torch.ones_like(x)\n    return {rule}\n"
     "rules = torch.library.Library('aten', 'IMPL')\nrules.impl('cos', cosine, 'CPU')",
@@ -81,6 +93,57 @@ def test_what_a_framework_lacks_is_unsupported(name: str) -> None:
     case = one_case(entry(run=SLOPE.format(call="tf.nn.crelu(x)"), expect="{g: 1.0}"))
     answer = answered(parse_target(name, python_of(name)), case)
     assert (answer.outcome, answer.detail) == ("unsupported", f"{name} lacks tf.nn.crelu")
+
+
+@pytest.mark.parametrize(("word", "mode"), [("jax:jit", "xla"), ("torch:compile", "graph")])
+def test_a_compiler_is_asked_by_its_own_name(word: str, mode: str) -> None:
+    name = word.partition(":")[0]
+    assert parse_target(word).modes == (mode,)
+    assert parse_target(f"{name}:eager,{word.partition(':')[2]}").modes == ("eager", mode)
+    with pytest.raises(TargetError, match=f"{name} has eager and "):
+        parse_target(f"{name}:call")
+
+
+def test_a_framework_without_a_compiler_has_one_mode() -> None:
+    with pytest.raises(TargetError, match=r"autograd has eager$"):
+        parse_target("autograd:graph")
+
+
+def test_what_the_modes_of_tensorflow_decide_is_not_asked_of_others() -> None:
+    case = one_case(entry(expect_in="{graph: {g: 7.0}}", not_applicable="{xla: no kernel}"))
+    assert asked_of("tensorflow", case) is case
+    other = asked_of("jax==0.10.2", case)
+    assert (dict(other.expect_in), dict(other.not_applicable)) == ({}, {})
+    assert other.expectations_in("graph") == case.expectations_in("eager")
+
+
+@pytest.mark.parametrize("name", COMPILERS)
+def test_the_compiler_of_a_framework_answers(name: str, tmp_path: Path) -> None:
+    """Its function sees one call, of the whole program, and what it answers is the answer."""
+    ((word, mode),) = COMPILERS[name].items()
+    target = parse_target(f"{name}:{word}", python_of(name))
+    file = tmp_path / "broken.py"
+    file.write_text(
+        f"from adapters.{name} import backend\nkind = type(backend)\nown = kind.compiled\n"
+        "def broken(self, function):\n    compiled = own(self, function)\n"
+        "    return lambda *arrays: [2 * one for one in compiled(*arrays)]\n"
+        "kind.compiled = broken\n"
+    )
+    broken = replace(target, module=str(file))
+    for one, expected in ((target, "pass"), (broken, "fail")):
+        worker = Worker(one, 60.0)
+        answer = worker.ask(Job(SINE, mode)).answer
+        worker.close()
+        assert judge(Evidence(SINE, mode, answer, None, lower(SINE, mode))).verdict == expected
+
+
+def test_the_kit_and_its_adapters_are_short() -> None:
+    def lines(*files: Path) -> int:
+        return sum(bool(line.strip()) for file in files for line in file.read_text().splitlines())
+
+    assert lines(*(INSIDE.parent / "kit").glob("*.py")) <= 600
+    for adapter in (INSIDE.parent / "adapters").glob("*.py"):
+        assert lines(adapter) <= 150
 
 
 def test_a_framework_is_found_through_its_adapter() -> None:

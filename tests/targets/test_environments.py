@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,8 +164,8 @@ def test_an_interrupted_install_leaves_nothing(
 ) -> None:
     call = environments.call_uv
 
-    def interrupted(words: list[str], folder: Path) -> None:
-        call(words, folder)
+    def interrupted(words: list[str], *more: Any) -> None:
+        call(words, *more)
         if words[0] == step:
             raise KeyboardInterrupt
 
@@ -181,9 +182,9 @@ from conformance.targets.specification import parse_target
 
 call = environments.call_uv
 
-def slow(words, folder):
+def slow(words, *more):
     time.sleep(1)
-    call(words, folder)
+    call(words, *more)
 
 def say(line):
     print(line, flush=True)
@@ -247,6 +248,16 @@ def test_the_end_of_what_uv_says_is_kept(
         interpreters.call_uv(["venv"], tmp_path)
     assert str(caught.value).splitlines()[-1] == "no room"
     assert len(str(caught.value).splitlines()) <= interpreters.LAST_LINES
+
+
+def test_what_is_fetched_is_told_as_it_is(
+    tmp_path: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = "echo Resolved 2 packages; echo 'Downloading one (1.5GiB)' >&2; echo ' Downloaded one'"
+    own = script(tmp_path / "uv", body)
+    monkeypatch.setattr(interpreters, "uv_program", lambda: str(own))
+    interpreters.call_uv(["pip"], tmp_path, said.append)
+    assert said == ["Downloading one (1.5GiB)", "Downloaded one"]
 
 
 def test_an_installer_that_cannot_be_started_is_named(

@@ -18,17 +18,26 @@ class Jax(Backend):
 
     name, version = "jax", jax.__version__
     scope = {"np": jax.numpy, "scipy": jax.scipy, "jax": jax}
+    plain = jax.numpy
     without_gradient = (NotImplementedError,)
+    unknown = (jax.errors.JAXTypeError, jax.errors.JAXIndexError)
     asked = 0
 
     def array(self, value):
-        return jax.numpy.asarray(value)
+        with jax.ensure_compile_time_eval():  # a constant, also where it compiles
+            return jax.numpy.asarray(value)
 
     def call(self, function, arrays):
         self.asked += 1
         if not self.asked % KEPT:
             jax.clear_caches()  # what it compiled is never let go otherwise
-        return function(*arrays)
+        if any(isinstance(one, jax.core.Tracer) for one in arrays):
+            return function(*arrays)
+        with jax.ensure_compile_time_eval():  # a constant of constants
+            return function(*arrays)
+
+    def compiled(self, function):
+        return jax.jit(function)
 
     def vjp(self, function, arrays, cotangents):
         _, backward = jax.vjp(function, *arrays)

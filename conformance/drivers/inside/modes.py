@@ -27,7 +27,8 @@ def call_in_graph(tf, case, inputs, **options):
     Tensors come back through the graph; what a graph cannot return (None, errors, Python values,
     variables) stays in the structure that tracing made.
     """
-    returnable = (tf.Tensor, tf.IndexedSlices, tf.RaggedTensor, tf.SparseTensor)
+    kinds = ("Tensor", "IndexedSlices", "RaggedTensor", "SparseTensor")
+    returnable = tuple(getattr(tf, kind) for kind in kinds if hasattr(tf, kind))
     traced = []
 
     def graph(*inputs):

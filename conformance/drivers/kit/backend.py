@@ -7,19 +7,27 @@ class Lacks(AttributeError, NotImplementedError):
     """What a framework does not have: a case that needs it is unsupported, and did not fail."""
 
 
+class InvalidArgumentError(Exception):
+    """What TensorFlow raises where shapes do not fit."""
+
+
 class Backend:
     """A framework: an adapter derives from this, and says at least `scope` and `vjp`.
 
-    `scope` are the names that the spellings of the catalogue use; `without_gradient` the errors by
-    which the framework says that an operation has none. `nests` tells whether what `vjp` and `jvp`
-    do can be differentiated again.
+    `scope` are the names that the spellings of the catalogue use, `plain` has NumPy's names of what
+    no gradient goes through. `without_gradient` are the errors by which the framework says that an
+    operation has none, `unknown` those by which its compiler says that it does not know a value.
+    `nests` tells whether what `vjp` and `jvp` do can be differentiated again, and `compiled`, where
+    the framework has a compiler, makes a function of arrays one that is compiled.
     """
 
-    name = ""
-    version = ""
+    name = version = ""
     scope: dict = {}
+    plain = np
     without_gradient: tuple = ()
+    unknown: tuple = ()
     nests = True
+    compiled = None
 
     def array(self, value):
         """The framework's array of a NumPy array."""
@@ -38,17 +46,9 @@ class Backend:
         return function(*arrays)
 
     def vjp(self, function, arrays, cotangents):
-        """The framework's gradient: the cotangent of each array; None where it knows of no path.
-
-        `cotangents` are those of the arrays that `function` answers, in their order.
-        """
+        """The cotangents of the arrays, by those of what it answers; None where no path is."""
         raise Lacks("reverse mode")
 
     def jvp(self, function, arrays, tangents):
         """The framework's forward mode: the tangent of each array that `function` answers."""
         raise Lacks("forward mode")
-
-
-def listed(outputs):
-    """The arrays that a function answered."""
-    return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]

@@ -5,12 +5,8 @@ import functools
 import inspect
 
 import numpy as np
-from kit.backend import Lacks, listed
-from kit.tensors import Tensor, Variable, flattened, packed
-
-NOT_PERSISTENT = (
-    "A non-persistent GradientTape can only be used to compute one set of gradients (or jacobians)"
-)
+from kit.backend import InvalidArgumentError, Lacks
+from kit.tensors import Value, Variable, flattened, packed
 
 
 def is_differentiable(tensor):
@@ -29,69 +25,54 @@ class Operation:
 
     def cotangents(self, tf, cotangents, seen):
         """Those of the inputs that were seen, by the framework; None where it has no path."""
-        found = [None] * len(self.inputs)
         places = [place for place, one in enumerate(self.inputs) if id(one) in seen]
-        reached, kept = [], self._kept()
-        given = [
-            tf.zeros_like(output) if one is None else one
-            for output, one in zip(self.outputs, cotangents)
-            if is_differentiable(output)
-        ]
-
-        def backward(*arrays):
-            function, values = self._of(places, arrays)
-            answers = tf.backend.vjp(function, values, arrays[len(kept) :])
-            reached[:] = [place for place, one in zip(places, answers) if one is not None]
-            return [one for one in answers if one is not None]
-
-        for place, one in zip(reached, self._asked(tf, backward, [*kept, *given])):
-            found[place] = one
-        return found
+        given = [one for one in self.full(tf, cotangents) if is_differentiable(one)]
+        found = dict(zip(places, self._derived(tf, tf.backend.vjp, places, given)))
+        return [found.get(place) for place in range(len(self.inputs))]
 
     def tangents(self, tf, tangents):
         """Those of the outputs, by the framework; None for an output that has none."""
         places = [place for place, one in enumerate(tangents) if one is not None]
-        kept = self._kept()
+        given = [tangents[place] for place in places]
+        found = iter(self._derived(tf, tf.backend.jvp, places, given))
+        return [next(found) if is_differentiable(one) else None for one in self.outputs]
 
-        def forward(*arrays):
-            function, values = self._of(places, arrays)
-            return listed(tf.backend.jvp(function, values, arrays[len(kept) :]))
+    def full(self, tf, cotangents):
+        """Zeros where no cotangent arrives."""
+        return [
+            tf.zeros_like(output) if one is None else tf.tensor(one, output.dtype)
+            for output, one in zip(self.outputs, cotangents)
+        ]
 
-        found = iter(self._asked(tf, forward, [*kept, *(tangents[place] for place in places)]))
-        return [next(found) if is_differentiable(output) else None for output in self.outputs]
-
-    def _kept(self):
-        """The inputs that another tape may differentiate what is asked by."""
-        return [one for one in self.inputs if is_differentiable(one)]
-
-    def _of(self, places, arrays):
-        """The operation as a function of some inputs, and their values; `arrays` are of `_kept`."""
-        given = iter(arrays)
-        values = [next(given) if is_differentiable(one) else one.array for one in self.inputs]
-
-        def function(*moving):
-            every = list(values)
-            for place, one in zip(places, moving):
-                every[place] = one
-            outputs = zip(listed(self.function(*every)), self.outputs)
-            return [one for one, output in outputs if is_differentiable(output)]
-
-        return function, [values[place] for place in places]
-
-    def _asked(self, tf, function, tensors):
+    def _derived(self, tf, ask, places, given):
+        """What the framework is asked, an operation that another tape may differentiate."""
         if self.asks and not tf.backend.nests:
             raise Lacks("gradients of gradients")
+
+        def derivative(*arrays):
+            left = iter(arrays)
+            values = [next(left) if is_differentiable(one) else one.array for one in self.inputs]
+
+            def function(*moving):
+                every = list(values)
+                for place, one in zip(places, moving):
+                    every[place] = one
+                made = self.function(*every)
+                made = made if isinstance(made, (list, tuple)) else [made]
+                made = zip((one for one in made if one is not None), self.outputs)
+                return [one for one, output in made if is_differentiable(output)]
+
+            return list(ask(function, [values[place] for place in places], list(left)))
+
         try:
-            return tf.applied(self.name, function, tensors, asks=True)
+            kept = [one for one in self.inputs if is_differentiable(one)]
+            return tf.applied(self.name, derivative, [*kept, *given], asks=True)
         except tf.backend.without_gradient as error:
             raise Lacks(f"a gradient of {self.name} ({error})") from error
 
 
-class Read(Operation):
+class Same(Operation):
     """A variable that was read, or a tensor that was handed on: the same array."""
-
-    def __init__(self, source, output):
-        super().__init__("identity", None, [source], [output])
 
     def cotangents(self, tf, cotangents, seen=()):
         return cotangents
@@ -102,72 +83,57 @@ class Read(Operation):
 class Custom(Operation):
     """A function with a gradient of its own, and the variables that it read."""
 
-    def __init__(self, gradient, inputs, variables, outputs):
-        super().__init__("custom_gradient", None, [*inputs, *variables], outputs)
-        self.gradient, self.variables = gradient, variables
-
     def cotangents(self, tf, cotangents, seen):
-        given = [
-            tf.zeros_like(output) if one is None else one
-            for output, one in zip(self.outputs, cotangents)
-        ]
-        if self.variables:
-            found, of_variables = self.gradient(*given, variables=self.variables)
-            if len(flattened(of_variables)) != len(self.variables):
-                raise ValueError(
-                    "Must return gradient for each variable from @custom_gradient grad_fn."
-                )
-            return [*flattened(found), *of_variables]
-        found = flattened(self.gradient(*given))
+        gradient, variables = self.function
+        if variables:
+            found, more = gradient(*self.full(tf, cotangents), variables=variables)
+            found = [*flattened(found), *flattened(more)]
+        else:
+            found = flattened(gradient(*self.full(tf, cotangents)))
         if len(found) != len(self.inputs):
-            raise ValueError(
-                f"custom_gradient function expected to return {len(self.inputs)} gradients, "
-                f"but returned {len(found)} instead."
-            )
-        return [None if one is None else tf.tensor(one) for one in found]
+            raise ValueError(f"{len(found)} gradients of {len(self.inputs)} inputs and variables")
+        return found
 
     def tangents(self, tf, tangents):
         raise Lacks("forward mode of a custom gradient")
 
 
-class GradientTape:
-    """Notes what is made of what it watches, and asks for the gradients backwards."""
+class Recorder:
+    """What sees operations while it is among `tf.tapes`."""
 
-    tf = None
-
-    def __init__(self, persistent=False, watch_accessed_variables=True):
-        self.persistent, self.watches_variables = persistent, watch_accessed_variables
-        self.seen, self.operations, self.variables = {}, [], {}
-        self.used = self.recording = False
+    tf, watches_variables = None, False
 
     def __getattr__(self, name):
-        raise Lacks(f"GradientTape.{name}")
+        raise Lacks(f"{type(self).__name__}.{name}")
 
     def __enter__(self):
-        if self.recording:
-            raise ValueError("Tape is still recording, it cannot be entered again.")
-        self._record()
+        self.tf.tapes.append(self)
         return self
 
     def __exit__(self, *raised):
-        if self.recording:
-            self._pause()
-
-    def _record(self):
-        self.tf.tapes.append(self)
-        self.recording = True
-
-    def _pause(self):
         self.tf.tapes = [one for one in self.tf.tapes if one is not self]
-        self.recording = False
+
+
+class GradientTape(Recorder):
+    """Notes what is made of what it watches, and asks for the gradients backwards."""
+
+    def __init__(self, persistent=False, watch_accessed_variables=True):
+        self.persistent, self.watches_variables = persistent, watch_accessed_variables
+        self.used = False
+        self.reset()
+
+    def __enter__(self):
+        if self._records():
+            raise ValueError("Tape is still recording, it cannot be entered again.")
+        return super().__enter__()
+
+    def _records(self):
+        return any(one is self for one in self.tf.tapes)
 
     def watch(self, tensor):
         for one in flattened(tensor):
-            if not isinstance(one, Tensor):
-                raise ValueError(
-                    f"Passed in object {one!r} of type {type(one).__name__!r}, not tf.Tensor or "
-                    "tf.Variable or ExtensionType."
-                )
+            if not isinstance(one, Value):
+                raise ValueError(f"Passed in object {one!r}, not tf.Tensor or tf.Variable")
             if is_differentiable(one):
                 self.seen[id(one)] = one
                 if isinstance(one, Variable):
@@ -178,13 +144,13 @@ class GradientTape:
 
     @contextlib.contextmanager
     def stop_recording(self):
-        if not self.recording:
+        if not self._records():
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        self._pause()
+        self.__exit__()
         try:
             yield
         finally:
-            self._record()
+            self.__enter__()
 
     def reset(self):
         self.seen, self.operations, self.variables = {}, [], {}
@@ -196,129 +162,105 @@ class GradientTape:
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients="none"):
         if target is None:
-            raise TypeError(
-                "Argument `target` should be a list or nested structure of Tensors, Variables or "
-                "CompositeTensors to be differentiated, but received None."
-            )
-        self._finish(unconnected_gradients)
-        found = self._gradient(target, sources, output_gradients, unconnected_gradients)
+            raise TypeError("Argument `target` should be Tensors or Variables, but received None.")
+        seeds = None if output_gradients is None else flattened(output_gradients)
+        (found,) = self._queried(flattened(target), sources, [seeds], unconnected_gradients)
         if not self.persistent:
             self.seen, self.operations = {}, []
-        return found
+        return packed(sources, iter(found))
 
-    def _finish(self, unconnected):
-        """What a query does to the tape: one that is not persistent has been used."""
+    def jacobian(self, target, sources, unconnected_gradients="none", parallel_iterations=None,
+                 experimental_use_pfor=True, batch=0):  # fmt: skip
+        inner, found = target.shape[batch:], []
+        rows = np.eye(int(np.prod(inner)), dtype=target.dtype)
+        rows = rows.reshape(len(rows), *inner)
+        seeds = [[self.tf.constant(np.broadcast_to(one, target.shape))] for one in rows]
+        rows = self._queried([target], sources, seeds, unconnected_gradients)
+        for place, source in enumerate(flattened(sources)):
+            column, shape = [row[place] for row in rows], [*target.shape, *source.shape[batch:]]
+            full = [self.tf.zeros_like(source) if one is None else one for one in column]
+            if not rows or (batch and all(one is None for one in column)):
+                found.append(self.tf.zeros(shape, target.dtype if batch else source.dtype))
+            elif all(one is None for one in column):
+                found.append(None)
+            else:
+                found.append(self.tf.reshape(self.tf.stack(full, axis=batch), shape))
+        return packed(sources, iter(found))
+
+    def batch_jacobian(self, target, source, *arguments, **keywords):
+        if not target.shape or not source.shape or target.shape[0] != source.shape[0]:
+            raise ValueError(f"no common batch of {target.shape} and {source.shape}")
+        return self.jacobian(target, source, *arguments, batch=1, **keywords)
+
+    def _queried(self, targets, sources, seeds, unconnected):
+        """The gradients by each of several seeds; what is not persistent has been used then."""
         if unconnected not in ("none", "zero"):
             raise ValueError(f"Unknown value for unconnected_gradients: {unconnected!r}")
         if self.used and not self.persistent:
-            raise RuntimeError(NOT_PERSISTENT)
-        if self.recording and not self.persistent:
-            self._pause()
+            raise RuntimeError("A non-persistent GradientTape can only be used once")
+        for one in flattened(sources):
+            if not isinstance(one, Value):
+                raise AttributeError(f"{type(one).__name__!r} object has no attribute '_id'")
+        if not self.persistent:
+            self.__exit__()
         self.used = True
+        missing = self.tf.zeros_like if unconnected == "zero" else lambda source: None
+        every = [self._gradients(targets, seed or [None] * len(targets)) for seed in seeds]
+        return [
+            [found[id(one)] if id(one) in found else missing(one) for one in flattened(sources)]
+            for found in every
+        ]
 
-    def _gradient(self, target, sources, output_gradients, unconnected):
+    def _gradients(self, targets, seeds):
+        """What arrives at every tensor, by its id."""
         tf, found, done = self.tf, {}, set()
-        targets = flattened(target)
-        seeds = [None] * len(targets)
-        if output_gradients is not None:
-            seeds = flattened(output_gradients)
-            if len(seeds) != len(targets):
-                raise ValueError("output_gradients must have one for each target")
+        if len(seeds) != len(targets):
+            raise ValueError("output_gradients must have one for each target")
         for one, seed in zip(targets, seeds):
-            if is_differentiable(one):
-                seed = tf.ones_like(one) if seed is None else tf.tensor(seed, one.dtype)
-                self._add(found, [one], [seed])
+            seed = tf.ones_like(one) if seed is None else tf.tensor(seed, one.dtype)
+            if seed.shape != one.shape:
+                raise InvalidArgumentError(f"an output gradient of {seed.shape} for {one.shape}")
+            self._add(found, one, seed)
         for operation in reversed(list(self.operations)):
-            given = [found.get(id(output)) for output in operation.outputs]
-            made = {id(output) for output in operation.outputs} - done
+            made = {id(one) for one in operation.outputs if is_differentiable(one)} - done
             done |= made  # what a custom gradient has answered for is not asked again
-            if made and any(one is not None for one in given):
-                self._add(found, operation.inputs, operation.cotangents(tf, given, self.seen))
-        leaves = (self._answer(found.get(id(one)), one, unconnected) for one in flattened(sources))
-        answers = list(leaves)
-        return packed(sources, iter(answers))
+            if made & found.keys():
+                given = [found.get(id(output)) for output in operation.outputs]
+                answers = operation.cotangents(tf, given, self.seen)
+                for tensor, one in zip(operation.inputs, answers):
+                    if one is not None and id(tensor) in self.seen:
+                        self._add(found, tensor, one)
+        return found
 
-    def _answer(self, cotangent, source, unconnected):
-        if cotangent is None and unconnected == "zero":
-            return self.tf.zeros_like(source)
-        return cotangent
-
-    def _add(self, found, tensors, cotangents):
-        for tensor, one in zip(tensors, cotangents):
-            if one is not None and id(tensor) in self.seen:
-                known = found.get(id(tensor))
-                found[id(tensor)] = one if known is None else self.tf.add(known, one)
-
-    def jacobian(
-        self,
-        target,
-        sources,
-        unconnected_gradients="none",
-        parallel_iterations=None,
-        experimental_use_pfor=True,
-    ):
-        self._finish(unconnected_gradients)
-        tf, size = self.tf, int(np.prod(target.shape))
-        rows = []
-        for place in range(size):
-            seed = np.zeros(size, target.dtype)
-            seed[place] = 1
-            seed = tf.constant(seed.reshape(target.shape))
-            rows.append(flattened(self._gradient(target, sources, seed, unconnected_gradients)))
-        answers = []
-        leaves = flattened(sources)
-        for source, column in zip(leaves, zip(*rows) if rows else [()] * len(leaves)):
-            if not column:
-                answers.append(tf.zeros([*target.shape, *source.shape], source.dtype))
-                continue
-            full = [tf.zeros_like(source) if one is None else one for one in column]
-            shape = [*target.shape, *source.shape]
-            none = all(one is None for one in column)
-            answers.append(None if none else tf.reshape(tf.stack(full), shape))
-        return packed(sources, iter(answers))
+    def _add(self, found, tensor, one):
+        known = found.get(id(tensor))
+        found[id(tensor)] = one if known is None else self.tf.add(known, one)
 
 
-class ForwardAccumulator:
+class ForwardAccumulator(Recorder):
     """Carries the tangents of what is made of its primals, by the framework's forward mode."""
 
-    tf = None
-    watches_variables = False
-
     def __init__(self, primals, tangents):
-        self.found = {}
-        self.kept = list(flattened(primals))
-        for primal, tangent in zip(self.kept, flattened(tangents)):
-            if tangent is not None:
-                self.found[id(primal)] = self.tf.tensor(tangent, primal.dtype)
+        self.found, self.kept = {}, list(flattened(primals))
+        self._found(self.kept, flattened(tangents))
 
-    def __getattr__(self, name):
-        raise Lacks(f"ForwardAccumulator.{name}")
-
-    def __enter__(self):
-        self.tf.tapes.append(self)
-        return self
-
-    def __exit__(self, *raised):
-        self.tf.tapes = [one for one in self.tf.tapes if one is not self]
+    def _found(self, tensors, tangents):
+        both = zip(tensors, tangents)
+        more = {id(one): self.tf.tensor(it, one.dtype) for one, it in both if it is not None}
+        self.found.update(more)
 
     def note(self, operation):
         tangents = [self.found.get(id(one)) for one in operation.inputs]
-        if all(one is None for one in tangents):
-            return
-        with self.tf.without(self):
-            answers = operation.tangents(self.tf, tangents)
-        self.kept += operation.outputs
-        for output, one in zip(operation.outputs, answers):
-            if one is not None:
-                self.found[id(output)] = one
+        if any(one is not None for one in tangents):
+            with self.tf.only(*(one for one in self.tf.tapes if one is not self)):
+                answers = operation.tangents(self.tf, tangents)
+            self.kept += operation.outputs
+            self._found(operation.outputs, answers)
 
     def jvp(self, primals, unconnected_gradients="none"):
-        def answer(primal):
-            found = self.found.get(id(primal))
-            zero = found is None and unconnected_gradients == "zero"
-            return self.tf.zeros_like(primal) if zero else found
-
-        return packed(primals, iter([answer(one) for one in flattened(primals)]))
+        missing = self.tf.zeros_like if unconnected_gradients == "zero" else lambda primal: None
+        found, leaves = self.found, flattened(primals)
+        return packed(primals, (found[id(e)] if id(e) in found else missing(e) for e in leaves))
 
 
 def custom_gradient(tf, function):
@@ -327,26 +269,38 @@ def custom_gradient(tf, function):
     @functools.wraps(function)
     def wrapped(*arguments, **keywords):
         inputs = [tf.tensor(one) for one in flattened(arguments)]
-        reads = GradientTape()
-        reads.tf = tf
-        with tf.only(*tf.tapes, reads):
+        with tf.only(*tf.tapes), tf.GradientTape() as reads:
             value, gradient = function(*packed(arguments, iter(inputs)), **keywords)
         given = {id(one) for one in inputs}
         variables = [one for one in reads.watched_variables() if id(one) not in given]
-        if variables and not _takes_variables(gradient):
-            raise TypeError(
-                "@tf.custom_gradient grad_fn must accept keyword argument 'variables', "
-                f"since function uses variables: {variables}"
-            )
+        parameters = inspect.signature(gradient).parameters.values()
+        if variables and not any(one.name == "variables" or one.kind == 4 for one in parameters):
+            raise TypeError(f"grad_fn must accept 'variables', since these are used: {variables}")
         for variable in variables:
             variable.value()
         outputs = [tf.identity(one) for one in flattened(value)]
-        tf.note(Custom(gradient, inputs, variables, outputs))
+        tf.note(Custom("custom", (gradient, variables), [*inputs, *variables], outputs))
         return packed(value, iter(outputs))
 
     return wrapped
 
 
-def _takes_variables(function):
-    parameters = inspect.signature(function).parameters.values()
-    return any(one.name == "variables" or one.kind == one.VAR_KEYWORD for one in parameters)
+def recompute_grad(tf, function):
+    """TensorFlow's decorator: a gradient runs the function again, of which nothing is kept."""
+
+    @functools.wraps(function)
+    def wrapped(*arguments, **keywords):
+        def once(*inputs):
+            def gradient(*cotangents, variables=()):
+                own = [tf.identity(one) for one in inputs]
+                with tf.GradientTape() as again:
+                    again.watch(own)
+                    value = function(*packed(arguments, iter(own)), **keywords)
+                found = again.gradient(value, [own, list(variables)], list(cotangents), "zero")
+                return found if variables else found[0]
+
+            return function(*packed(arguments, iter(inputs)), **keywords), gradient
+
+        return custom_gradient(tf, once)(*flattened(arguments))
+
+    return wrapped

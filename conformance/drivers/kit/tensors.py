@@ -1,20 +1,15 @@
 """Tensors and variables of TensorFlow's shape around a framework's arrays, and their operators."""
 
 import itertools
-import operator
 
 import numpy as np
-from kit.backend import Lacks
-
-DEFAULTS = {"f": np.dtype("float32"), "i": np.dtype("int32"), "c": np.dtype("complex128")}
-"""What TensorFlow makes of the numbers of Python."""
-
+from kit.backend import InvalidArgumentError, Lacks
 
 NUMBERS = itertools.count()
 """Of the variables, in the order in which they are made."""
 
 
-class Tensor:
+class Value:
     """A framework's array; every operator is the operation of its name."""
 
     __array_priority__ = 100  # NumPy leaves the operators to this class
@@ -32,7 +27,10 @@ class Tensor:
         return tuple(map(int, self.array.shape))
 
     def numpy(self):
-        return np.asarray(self.tf.backend.numpy(self.array))
+        try:
+            return np.asarray(self.tf.backend.numpy(self.array))
+        except self.tf.backend.unknown as error:
+            raise Lacks("the value of a tensor while it compiles") from error
 
     def __array__(self, dtype=None, copy=None):
         return self.numpy() if dtype is None else self.numpy().astype(dtype)
@@ -43,19 +41,8 @@ class Tensor:
     def __getitem__(self, index):
         # A tensor that indexes is read: an index has no derivative.
         parts = index if isinstance(index, tuple) else (index,)
-        index = tuple(one.numpy() if isinstance(one, Tensor) else one for one in parts)
+        index = tuple(one.numpy() if isinstance(one, Value) else one for one in parts)
         return self.tf.applied("slicing", lambda array: array[index], [self])
-
-    def __bool__(self):
-        return bool(self.numpy())
-
-    def __float__(self):
-        return float(self.numpy())
-
-    def __int__(self):
-        return int(self.numpy())
-
-    __index__ = __int__
 
     def __len__(self):
         return self.shape[0]
@@ -64,10 +51,14 @@ class Tensor:
         return (self[place] for place in range(len(self)))
 
     def __repr__(self):
-        return f"<tf.Tensor: shape={self.shape}, dtype={self.dtype.name}, numpy={self.numpy()}>"
+        return f"<tf.{type(self).__name__}: shape={self.shape}, dtype={self.dtype.name}>"
 
 
-class Variable(Tensor):
+class Tensor(Value):
+    """An array that an operation made."""
+
+
+class Variable(Value):
     """An array that can be replaced. What reads it reads a tensor, which tapes see."""
 
     tf = None
@@ -81,29 +72,33 @@ class Variable(Tensor):
         for tape in self.tf.tapes:
             if self.trainable and tape.watches_variables:
                 tape.watch(self)
-        return self.tf.recorded(Tensor(self.tf, self.array), self)
+        return self.tf.same(Tensor(self.tf, self.array), self)
 
     read_value = value
 
     def assign(self, value):
-        self.array = self.tf.tensor(value, self.dtype).array
+        value, shape = self.tf.tensor(value, self.dtype), self.value().shape  # it is watched
+        if self.tf.compiling:
+            raise Lacks("assign while it compiles")
+        if value.shape != shape:
+            raise ValueError(f"Cannot assign value of shape {value.shape} to {self!r}")
+        self.array = value.array
         return self
 
     def assign_add(self, value):
-        return self.assign(self.value() + value)
+        value = self.tf.tensor(value, self.dtype)
+        if value.shape != self.shape:
+            raise InvalidArgumentError(f"{value.shape} does not fit {self!r}")
+        return self.assign(self + value)
 
     def assign_sub(self, value):
-        return self.assign(self.value() - value)
-
-    def __repr__(self):
-        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+        return self.assign_add(-self.tf.tensor(value, self.dtype))
 
 
 def _operator(name, swapped=False):
     def method(self, other):
         other = self.tf.tensor(other, None if isinstance(other, np.ndarray) else self.dtype)
-        pair = (other, self) if swapped else (self, other)
-        return getattr(self.tf, name)(*pair)
+        return getattr(self.tf, name)(*((other, self) if swapped else (self, other)))
 
     return method
 
@@ -112,32 +107,26 @@ BINARY = {
     **{"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "pow"},
     **{"matmul": "matmul", "floordiv": "floordiv", "mod": "floormod"},
 }
+COMPARED = {
+    **{"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal"},
+    **{"eq": "equal", "ne": "not_equal"},
+}
+for _sign, _name in {**BINARY, **COMPARED}.items():
+    setattr(Value, f"__{_sign}__", _operator(_name))
 for _sign, _name in BINARY.items():
-    setattr(Tensor, f"__{_sign}__", _operator(_name))
-    setattr(Tensor, f"__r{_sign}__", _operator(_name, swapped=True))
-Tensor.__neg__ = lambda self: self.tf.negative(self)
-Tensor.__abs__ = lambda self: self.tf.abs(self)
-
-
-def _compared(compare):
-    def method(self, other):
-        pair = (self.tf.tensor(self), self.tf.tensor(other, self.dtype))
-        return self.tf.constant(compare(*map(np.asarray, pair)))
-
-    return method
-
-
-for _sign in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(Tensor, f"__{_sign}__", _compared(getattr(operator, f"__{_sign}__")))
+    setattr(Value, f"__r{_sign}__", _operator(_name, swapped=True))
+for _sign, _type in (("bool", bool), ("float", float), ("int", int), ("index", int)):
+    setattr(Value, f"__{_sign}__", lambda self, made=_type: made(self.numpy()))
+Value.__neg__ = lambda self: self.tf.negative(self)
+Value.__abs__ = lambda self: self.tf.abs(self)
 
 
 def flattened(structure):
     """The leaves of lists, tuples and dicts, the latter in the order of their keys."""
     if isinstance(structure, dict):
         structure = [structure[key] for key in sorted(structure)]
-    if not isinstance(structure, (list, tuple)):
-        return [structure]
-    return [leaf for part in structure for leaf in flattened(part)]
+    nested = isinstance(structure, (list, tuple))
+    return [leaf for part in structure for leaf in flattened(part)] if nested else [structure]
 
 
 def packed(structure, leaves):
