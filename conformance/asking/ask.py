@@ -45,15 +45,17 @@ def ask(
 
     Only `wanted` cells are asked for. A case that expects a derivative has one cell more, which
     stands for no mode, of the oracle, and of each target whose value is not held against the
-    oracle's; cases with the same forward are answered together. Each target has `workers`
-    processes of its own, which share the memory that `limits` allow. `first` is what targets said
-    of themselves when they were asked before: one that says something else raises TargetChanged.
+    oracle's, where that is asked too; cases with the same forward are answered together. Each
+    target has `workers` processes of its own, which share the memory that `limits` allow. `first`
+    is what targets said of themselves when they were asked before: one that says something else
+    raises TargetChanged.
     Closing the generator ends every worker.
     """
     said: _Said = queue.SimpleQueue()
     stopped = threading.Event()
     first = {} if first is None else first
-    jobs = {target: _Jobs(cases, target, wanted, workers) for target in targets}
+    alone = not any(target.is_reference for target in targets)
+    jobs = {target: _Jobs(cases, target, wanted, workers, alone=alone) for target in targets}
     limits = limits.shared(sum(each.threads for each in jobs.values()))
     threads: dict[threading.Thread, Worker] = {}
     for target, each in jobs.items():
@@ -87,12 +89,19 @@ class _Jobs:
     """The jobs of one target that are not answered yet, shared by its threads."""
 
     def __init__(
-        self, cases: Sequence[Case], target: Target, wanted: Callable[[Cell], bool], threads: int
+        self,
+        cases: Sequence[Case],
+        target: Target,
+        wanted: Callable[[Cell], bool],
+        threads: int,
+        *,
+        alone: bool,
     ) -> None:
+        """`alone` says that the oracle is not asked beside it."""
         self._alike: dict[str, list[Case]] = {}
         jobs = []
         for case in cases:
-            own = target.is_reference or not oracle_differentiates(case)
+            own = alone or target.is_reference or not oracle_differentiates(case)
             if own and forwards_of(case) and wanted(Cell(case.id, target.label, DERIVATIVE)):
                 alike = self._alike.setdefault(hash_of(case), [])
                 jobs += [] if alike else [Job(case, DERIVATIVE)]
