@@ -74,8 +74,15 @@ def test_tox_records_what_the_table_calls_recorded() -> None:
     options = "--profile full --resume --repeat 1 {posargs}"
     assert commands("reports") == [
         *(f"{asked(one)} reports/tensorflow-{one}.jsonl.gz {options}" for one in RECORDED),
+        *(
+            f"gradconf run {path.name[:-9].replace('-', '==')} --output reports/frameworks/{path.name}"
+            " --resume --repeat 1 {posargs}"
+            for path in sorted((ROOT / "reports" / "frameworks").iterdir())
+        ),
         "gradconf report reports --format history --output reports/README.md",
         "gradconf report reports --format findings --output reports/FINDINGS.md",
+        "gradconf report reports reports/frameworks --format conventions"
+        " --output reports/CONVENTIONS.md",
     ]
 
 
