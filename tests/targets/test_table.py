@@ -75,8 +75,8 @@ def test_tox_records_what_the_table_calls_recorded() -> None:
     assert commands("reports") == [
         *(f"{asked(one)} reports/tensorflow-{one}.jsonl.gz {options}" for one in RECORDED),
         *(
-            f"gradconf run {path.name[:-9].replace('-', '==')} --output reports/frameworks/{path.name}"
-            " --resume --repeat 1 {posargs}"
+            f"gradconf run {path.name[:-9].replace('-', '==')}"
+            f" --output reports/frameworks/{path.name} --resume --repeat 1 {{posargs}}"
             for path in sorted((ROOT / "reports" / "frameworks").iterdir())
         ),
         "gradconf report reports --format history --output reports/README.md",
