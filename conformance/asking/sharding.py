@@ -72,11 +72,8 @@ def durations(record: Record) -> dict[str, float]:
 def merged(records: Sequence[Record]) -> Record:
     """The records of a run's shards as one record; incomplete where a shard is missing or is cut.
 
-    A record that is no shard is returned as it is, alone. Raises RecordError where the records are
-    not of one run.
+    Raises RecordError where the records are not shards of one run.
     """
-    if len(records) == 1 and "shard" not in records[0].header:
-        return records[0]
     shards: dict[Shard, Record] = {}
     cells: dict[Cell, str] = {}
     for record in records:
@@ -94,13 +91,13 @@ def merged(records: Sequence[Record]) -> Record:
     return replace(
         parts[0],
         path=", ".join(record.path for record in parts),
-        targets=_joined(record.targets for record in parts),
+        targets=joined(record.targets for record in parts),
         answers=[answered for record in parts for answered in record.answers],
-        repeats=_joined(record.repeats for record in parts),
+        repeats=joined(record.repeats for record in parts),
         complete=not reason,
         reason=reason,
         seconds=sum(record.seconds for record in parts),
-        failed=_joined(record.failed for record in parts),
+        failed=joined(record.failed for record in parts),
     )
 
 
@@ -148,5 +145,6 @@ def _unasked(records: Sequence[Record]) -> str:
     return f"{asked} of {cases} cases: give every shard the same --durations"
 
 
-def _joined(parts: Iterable[Mapping[Key, Value]]) -> dict[Key, Value]:
+def joined(parts: Iterable[Mapping[Key, Value]]) -> dict[Key, Value]:
+    """The mappings as one; of two values of a key the later one."""
     return {key: value for part in parts for key, value in part.items()}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from conformance.asking.ask import ORACLE
 from conformance.asking.events import Answered, Cell
 from conformance.asking.record import Record, RecordError
+from conformance.asking.sharding import joined
 
 
 def together(records: Sequence[Record]) -> Record:
@@ -43,13 +44,13 @@ def together(records: Sequence[Record]) -> Record:
         records[0],
         path=", ".join(record.path for record in records),
         header=header,
-        targets={label: about for one in records for label, about in one.targets.items()},
+        targets=joined(record.targets for record in records),
         answers=[*oracle.values(), *answers],
-        repeats={cell: again for one in records for cell, again in one.repeats.items()},
+        repeats=joined(record.repeats for record in records),
         complete=all(record.complete for record in records),
         reason="; ".join(f"{one.path}: {one.reason}" for one in records if one.reason),
         seconds=sum(record.seconds for record in records),
-        failed={label: why for one in records for label, why in one.failed.items()},
+        failed=joined(record.failed for record in records),
     )
 
 

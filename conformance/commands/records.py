@@ -104,7 +104,12 @@ def report_options(parser: argparse.ArgumentParser) -> None:
         f"{HISTORY} and {FINDINGS} take the records of several versions of one target,"
         f" {CONVENTIONS} those of several targets; any other shows targets side by side"
     )
-    add("record", metavar="RECORD", nargs="+", help="a run's record, or those of all its shards")
+    add(
+        "record",
+        metavar="RECORD",
+        nargs="+",
+        help="a record, those of all shards, or of several targets",
+    )
     add_corpus(parser)
     add_known(parser)
     add("--format", choices=(*FORMATS["run"], *PAGES), default="text", help=about)

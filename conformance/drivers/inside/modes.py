@@ -1,5 +1,6 @@
 """How a program is called in a graph, and what it may ask of the process that runs it."""
 
+import functools
 import gc
 import re
 import weakref
@@ -12,10 +13,15 @@ DRAWS = re.compile(
 most programs run."""
 
 
+@functools.lru_cache(16)  # a forward is called hundreds of times
+def _may_draw(source):
+    return bool(DRAWS.search(source))
+
+
 def seeded(tf, source):
     """Seed what a program draws, if its text says that it may; whether it does."""
     random = getattr(tf, "random", None)
-    draws = bool(DRAWS.search(source)) and hasattr(random, "set_seed")
+    draws = _may_draw(source) and hasattr(random, "set_seed")
     if draws:
         random.set_seed(0)
     return draws
