@@ -51,8 +51,13 @@ class Caught:
         return self.mutants.get(mutant.name) == identity_of(mutant)
 
     def lost(self, mutant: Mutant, found: Tally, asked: Sequence[Case]) -> list[str]:
-        """The cases that were asked, are known to catch an unchanged mutant, and do not."""
+        """The cases that were asked, are known to catch an unchanged mutant, and do not.
+
+        Of a mutant that is caught by chance, any case counts.
+        """
         if found.fault or found.stopped or not self.knows(mutant):
+            return []
+        if mutant.chance and found.kills:
             return []
         known = self.kills[mutant.name].difference(found.kills)
         return [case.id for case in asked if case.id in known]

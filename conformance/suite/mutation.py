@@ -16,7 +16,7 @@ from conformance.targets.specification import Target
 from conformance.text import suggest
 
 FOLDER = Path(__file__).parent / "mutants"
-KEYS = ("catalogue", "mistake", "breaks", "mode", "edits")
+KEYS = ("catalogue", "mistake", "breaks", "mode", "chance", "edits")
 MODES = ("eager", "graph", "call")
 FAMILIES = (
     (14, "accumulation"),
@@ -51,6 +51,7 @@ class Mutant:
 
     `breaks` are sources as cases cite them: claims of the contract, or what else says that it is a
     mistake. In the mode `graph` the oracle is asked what a graph answers, and gives eager answers.
+    `chance` says why other cases may catch it the next time.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Mutant:
     node: Node
     catalogue: int = 0
     mode: str = "eager"
+    chance: str = ""
 
     @property
     def family(self) -> str:
@@ -98,6 +100,7 @@ def _mutant(path: Path) -> Mutant:
         root,
         root.read("catalogue", _catalogue) or 0,
         root.read("mode", _mode) or "eager",
+        root.read("chance", Node.line) or "",
     )
     if not found.edits and found.mode == "eager":
         root.fault_of_name("expected at least one edit: this is the oracle itself")

@@ -214,6 +214,20 @@ def test_1_a_case_that_does_not_catch_what_it_is_known_to_catch(
     assert lost in capsys.readouterr().out
 
 
+def test_of_a_mutant_caught_by_chance_any_case_is_enough(
+    known: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known.with_name("lucky").mkdir()
+    lucky = SQUARE_IS_ODD.replace("edits:", "chance: The time decides\nedits:")
+    found = load_mutants(make_mutants(known.with_name("lucky"), odd=lucky))
+    monkeypatch.setattr(command, "load_mutants", lambda: found)
+    document = json.loads(gzip.decompress(known.read_bytes()))
+    document["mutants"]["odd"]["kills"].append("unconnected/other/other_source")
+    known.write_bytes(gzip.compress(json.dumps(document).encode()))
+    assert again(known, "--sample", "1") == 0
+    assert "LOST" not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
