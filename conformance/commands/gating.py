@@ -9,7 +9,7 @@ from pathlib import Path
 
 from conformance.closing import UsageError
 from conformance.corpus.language.case import Case
-from conformance.corpus.language.document import CaseFileError
+from conformance.corpus.language.document import CaseFileError, read_all
 from conformance.files import data_folder
 from conformance.verdicts.causes import Causes, read_causes
 from conformance.verdicts.departure_file import (
@@ -51,9 +51,18 @@ def our_deviations(
     return [] if arguments.corpus else read_folder(data_folder("deviations"), cases)
 
 
-def our_causes(lists: Sequence[Departures]) -> Causes:
-    """The causes of what our own lists say."""
-    return read_causes(data_folder("deviations") / CAUSES, lists, f"deviations/{CAUSES}")
+def our_causes(lists: Sequence[Departures]) -> dict[str, Causes]:
+    """The causes of what our own lists say, by their targets.
+
+    Raises CaseFileError with every fault; a list without causes is one.
+    """
+    by_file = {f"{CAUSES}/{found.target}.yaml": found for found in lists}
+    folder = data_folder("deviations")
+    causes = read_all(
+        map(Path, by_file),
+        lambda file: read_causes(folder / file, by_file[file.as_posix()], f"deviations/{file}"),
+    )
+    return dict(zip((found.target for found in lists), causes, strict=True))
 
 
 def gate_of(

@@ -28,7 +28,7 @@ from conformance.files import data_folder
 from conformance.report import FORMATS, render
 from conformance.report.building import grouped
 from conformance.report.model import Report
-from conformance.report.of_causes import report_of_causes
+from conformance.report.of_causes import Faults, report_of_causes
 from conformance.report.of_conventions import report_of_conventions
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.report.of_releases import report_of_releases
@@ -55,7 +55,7 @@ from conformance.verdicts.shown import shown
 RECORDS = (".jsonl", ".jsonl.gz")
 """How the names of records end."""
 HISTORY, FINDINGS, CONVENTIONS = "history", "findings", "conventions"
-"""The formats that show TensorFlow's releases, its faults, and where frameworks differ."""
+"""The formats that show TensorFlow's releases, the faults of targets, and where they differ."""
 ANY = "any"
 """Every change; what is unstable is none."""
 
@@ -101,7 +101,7 @@ def report_options(parser: argparse.ArgumentParser) -> None:
     """The options of `gradconf report`."""
     add = parser.add_argument
     about = (
-        f"{HISTORY} and {FINDINGS} take the records of several versions of one target,"
+        f"{HISTORY} takes the records of several versions of one target, {FINDINGS} and"
         f" {CONVENTIONS} those of several targets; any other shows targets side by side"
     )
     add(
@@ -140,8 +140,9 @@ def _of_releases(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report
     releases = [findings_of(record, cases, departures) for record in records]
     sides = map(side_of, records)
     changes = (changes_between(old, new, departures) for old, new in pairwise(sides))
-    causes = Causes() if arguments.deviations or arguments.corpus else our_causes(departures)
-    return report_of_releases(releases, changes, {case.id: case for case in cases}, causes)
+    causes = {} if arguments.deviations or arguments.corpus else our_causes(departures)
+    own = causes.get(target_name(next(iter(records[0].asked))), Causes())
+    return report_of_releases(releases, changes, {case.id: case for case in cases}, own)
 
 
 def _versions(arguments: argparse.Namespace, cases: Sequence[Case]) -> list[Record]:
@@ -158,21 +159,30 @@ def _versions(arguments: argparse.Namespace, cases: Sequence[Case]) -> list[Reco
 
 
 def _of_causes(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
-    """The faults of TensorFlow, as its records show them."""
+    """The faults of the targets of records, as these show them, each record of one target."""
     lists = read_folder(data_folder("deviations"), cases)
-    records = _versions(arguments, cases)
-    found = tuple(shown(our_causes(lists), records, cases, lists))
-    return report_of_causes(found, records[-1].version)
+    causes = our_causes(lists)
+    return report_of_causes(
+        [
+            Faults(name, own[-1].version, tuple(shown(causes[name], own, cases, lists)))
+            for name, own in _by_target(arguments, cases).items()
+        ]
+    )
 
 
 def _of_conventions(arguments: argparse.Namespace, cases: Sequence[Case]) -> Report:
     """Where the targets of records choose differently, each record of one target."""
     lists = read_folder(data_folder("deviations"), cases)
-    by_name = grouped(_versions(arguments, cases), lambda one: target_name(next(iter(one.asked))))
-    first = {RELEASED: by_name.pop(RELEASED, []), **by_name}  # whose contract it is
-    versions = {name: [one.version for one in own] for name, own in first.items() if own}
-    found = points([one for own in first.values() for one in own], cases, lists)
+    by_name = _by_target(arguments, cases)
+    versions = {name: [one.version for one in own] for name, own in by_name.items()}
+    found = points([one for own in by_name.values() for one in own], cases, lists)
     return report_of_conventions([*found], versions)
+
+
+def _by_target(arguments: argparse.Namespace, cases: Sequence[Case]) -> dict[str, list[Record]]:
+    """The records of each target's versions; first those of the one whose contract it is."""
+    by_name = grouped(_versions(arguments, cases), lambda one: target_name(next(iter(one.asked))))
+    return dict(sorted(by_name.items(), key=lambda item: (item[0] != RELEASED, item[0])))
 
 
 PAGES = {HISTORY: _of_releases, FINDINGS: _of_causes, CONVENTIONS: _of_conventions}

@@ -71,18 +71,21 @@ class Causes:
         return {entry.name: cause for cause in self.causes for entry in cause.departures}
 
 
-def read_causes(path: Path, lists: Sequence[Departures], shown_as: str | None = None) -> Causes:
+def read_causes(path: Path, departures: Departures, shown_as: str | None = None) -> Causes:
     """The causes that a file gives to the departures of its target.
+
+    A file that says what is `no_fault` accounts for every departure, another one for the bugs.
 
     Raises CaseFileError with every fault: what is malformed, and departures that are not known,
     that have no cause, or more than one.
     """
     root = read_document(path, shown_as)
-    root.keys(
-        ("introduction", "target", "causes", "no_fault"), required=("target", "causes", "no_fault")
-    )
+    root.keys(("introduction", "target", "causes", "no_fault"), required=("target", "causes"))
     target = root.read("target", Node.line)
-    listed = {e.name: e for found in lists if found.target == target for e in found.entries}
+    if target not in (None, departures.target):
+        root.mapping()["target"].fault(f"got {target}, expected {departures.target}")
+    whole = "no_fault" in root.mapping()
+    listed = {one.name: one for one in departures.entries if whole or one.kind == "bug"}
     taken: dict[str, str] = {}
     causes = [
         cause
@@ -135,5 +138,6 @@ def _named(items: Sequence[Node], listed: Mapping[str, Departure]) -> Iterator[t
         pattern = item.line()
         found = [pattern] if pattern in listed else matching(listed, pattern)
         if not found:
-            item.fault(f"{pattern} is no departure{did_you_mean(pattern, listed, cutoff=0.4)}")
+            near = did_you_mean(pattern, listed, cutoff=0.4)
+            item.fault(f"{pattern} is none of the departures{near}")
         yield from ((item, name) for name in found)

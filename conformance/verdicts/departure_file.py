@@ -51,8 +51,8 @@ INTRODUCTION = (
     "What this target is known to fail: gradconf run TARGET --baseline THIS_FILE fails on what is "
     "worse. --update-baseline writes it, and keeps the reason that you add to an entry."
 )
-CAUSES = "causes.yaml"
-"""The file beside our lists that says what their departures have in common."""
+CAUSES = "causes"
+"""The folder beside our lists: a file for each says what its departures have in common."""
 OLD_FORM = "baseline"
 """The key that marked a baseline of the old form, which kept printed text."""
 
@@ -74,8 +74,8 @@ def read_folder(folder: Path, cases: Sequence[Case] | None = None) -> list[Depar
 
 
 def _lists(folder: Path) -> dict[str, Path]:
-    """The lists of a folder by their names; beside them stand the causes of what they list."""
-    return {path.stem: path for path in sorted(folder.glob("*.yaml")) if path.name != CAUSES}
+    """The lists of a folder by their names."""
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
 def lent(word: str, label: str, cases: Sequence[Case] | None = None) -> Departures:

@@ -25,10 +25,12 @@ class Shown:
     typical: Finding | None
 
     @property
-    def span(self) -> tuple[str, str]:
-        """The first and last version that has it, as its departures say; or that all have it."""
+    def span(self) -> tuple[str, ...]:
+        """The first and last version that has it; nothing where its departures have no bounds."""
         firsts = {entry.since for entry in self.cause.departures}
         lasts = {entry.until for entry in self.cause.departures}
+        if firsts | lasts == {""}:
+            return ()
         return (
             "the first release" if "" in firsts else min(firsts, key=version_key),
             "the newest" if "" in lasts else max(lasts, key=version_key),

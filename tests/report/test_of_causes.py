@@ -10,7 +10,7 @@ import pytest
 from conformance.cli import main
 from conformance.report import FORMATS, render
 from conformance.report.model import Report
-from conformance.report.of_causes import report_of_causes
+from conformance.report.of_causes import Faults, report_of_causes
 from conformance.verdicts.causes import Cause, Causes
 from conformance.verdicts.departures import Departures
 from conformance.verdicts.shown import shown
@@ -36,12 +36,13 @@ DEVIATIONS = Departures("tensorflow", (ENTRY, OTHER))
 def report() -> Report:
     answers = {"2.5.3": (LOST, RIGHT), "2.8.4": (LOST, RIGHT), "2.10.1": (RIGHT, RIGHT)}
     records = [record(version, given, complete=True) for version, given in answers.items()]
-    return report_of_causes(list(shown(CAUSES, records, CASES, [DEVIATIONS])), "2.10.1")
+    found = list(shown(CAUSES, records, CASES, [DEVIATIONS]))
+    return report_of_causes([Faults("tensorflow", "2.10.1", found)])
 
 
 def test_a_fault_has_its_releases_its_case_both_values_and_its_script(report: Report) -> None:
     counts, none, _ = report.sections
-    assert none.title == "None for a value: None where a gradient is due (1 cause)"
+    assert none.title == "tensorflow, None for a value: None where a gradient is due (1 cause)"
     (block,) = none.blocks
     assert (block.label, block.title) == ("None for a value", "Squares have none.")
     assert (block.cause, block.modes) == ("2.5 to 2.8 (recorded: 2.5.3, 2.8.4)", ("eager",))
@@ -57,17 +58,25 @@ def test_a_fault_has_its_releases_its_case_both_values_and_its_script(report: Re
 def test_a_fault_of_releases_without_a_record_says_what_they_answer(report: Report) -> None:
     (block,) = report.sections[-1].blocks
     assert block.cause == "2.9 to 2.9 (recorded: none)"
-    assert (block.case, block.findings) == ("math/sq/cube", ("TensorFlow answers g: None",))
+    assert (block.case, block.findings) == ("math/sq/cube", ("tensorflow answers g: None",))
     assert block.link == ISSUE, "rather than what its departures link to"
 
 
-def test_a_departure_without_bounds_is_of_every_release() -> None:
-    always = replace(ENTRY, since="", until="")
+@pytest.mark.parametrize(
+    ("until", "said"),
+    [("", "2.10.1"), ("2.99", "the first release to 2.99 (recorded: 2.10.1)")],
+)
+def test_a_departure_without_bounds_is_of_the_recorded_releases(until: str, said: str) -> None:
+    always = replace(ENTRY, since="", until=until)
     causes = Causes(
         (Cause("squares", "Squares have none.", (always,), ENTRY.place, "raises", SCRIPT),)
     )
-    (one,) = shown(causes, [], CASES, [Departures("tensorflow", (always,))])
-    assert one.span == ("the first release", "the newest")
+    records = [record("2.10.1", (LOST, RIGHT), complete=True)]
+    found = list(shown(causes, records, CASES, [Departures("tensorflow", (always,))]))
+    (counts, section) = report_of_causes([Faults("jax", "2.10.1", found)]).sections
+    assert [block.cause for block in section.blocks] == [said]
+    (table,) = counts.tables
+    assert [column.head for column in table.columns][2:] == ["jax 2.10.1"]
 
 
 def test_the_formats_have_the_script_as_it_stands(report: Report) -> None:
@@ -83,6 +92,7 @@ def test_the_formats_have_the_script_as_it_stands(report: Report) -> None:
 @pytest.mark.slow
 def test_the_page_of_findings_is_what_the_records_say(tmp_path: Path) -> None:
     made, page = tmp_path / "FINDINGS.md", ROOT / "reports" / "FINDINGS.md"
-    words = "report", str(ROOT / "reports"), "--format", "findings", "--output", str(made)
+    records = str(ROOT / "reports"), str(ROOT / "reports" / "frameworks")
+    words = "report", *records, "--format", "findings", "--output", str(made)
     assert main(words) == 0
     assert made.read_text() == page.read_text(), "gradconf " + " ".join(words)

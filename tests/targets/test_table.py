@@ -80,7 +80,7 @@ def test_tox_records_what_the_table_calls_recorded() -> None:
             for path in sorted((ROOT / "reports" / "frameworks").iterdir())
         ),
         "gradconf report reports --format history --output reports/README.md",
-        "gradconf report reports --format findings --output reports/FINDINGS.md",
+        "gradconf report reports reports/frameworks --format findings --output reports/FINDINGS.md",
         "gradconf report reports reports/frameworks --format conventions"
         " --output reports/CONVENTIONS.md",
     ]

@@ -1,6 +1,6 @@
-"""The scripts of the causes, asked of a TensorFlow: what each shows, and what the causes say of it.
+"""The scripts of the causes, asked of a framework: what each shows, and what the causes say of it.
 
-python -m tests.verdicts.scripts asks every TensorFlow that is kept ready, or the versions named.
+python -m tests.verdicts.scripts asks every framework that is kept ready, or the versions named.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ INSIDE = Path(__file__).parent / "scripts_inside.py"
 
 
 @cache
-def shipped() -> Causes:
-    """The causes of the departures that gradconf ships."""
+def shipped() -> dict[str, Causes]:
+    """The causes of the departures that gradconf ships, by their targets."""
     return our_causes(read_folder(data_folder("deviations")))
 
 
@@ -56,7 +56,9 @@ if __name__ == "__main__":
         fault
         for environment in cached()
         if environment.version in (sys.argv[1:] or environment.version)
-        for fault in disagreements(environment.python, environment.version, shipped().faults)
+        for fault in disagreements(
+            environment.python, environment.version, shipped()[environment.framework].faults
+        )
     ]
     print(*found, "falls_short" if found else "conforms", sep="\n")
     sys.exit(bool(found))

@@ -1,6 +1,6 @@
 """Run scripts one after the other in this interpreter; the last word that each printed, as JSON.
 
-It stands alone: the interpreter is any from CPython 3.9 on, with TensorFlow and nothing of ours.
+It stands alone: the interpreter is any from CPython 3.9 on, with a framework and nothing of ours.
 """
 
 import contextlib
