@@ -54,8 +54,7 @@ def map_structure(func: Callable[..., Any], *structures: Any) -> Any:
     for other in structures[1:]:
         assert_same_structure(structures[0], other)
     columns = [flatten(structure) for structure in structures]
-    leaves = [func(*leaf) for leaf in zip(*columns, strict=True)]
-    return pack_sequence_as(structures[0], leaves)
+    return pack_sequence_as(structures[0], [func(*leaf) for leaf in zip(*columns, strict=True)])
 
 
 def assert_same_structure(nest1: Any, nest2: Any) -> None:

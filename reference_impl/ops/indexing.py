@@ -27,8 +27,7 @@ Sizes = tuple[int, ...]
 
 def _plain_index(index: Any) -> Index:
     """Return a NumPy index of ints, slices, None and Ellipsis; tensors become ints."""
-    parts = index if isinstance(index, tuple) else (index,)
-    return tuple(_plain_part(part) for part in parts)
+    return tuple(map(_plain_part, index if isinstance(index, tuple) else (index,)))
 
 
 def _plain_part(part: Any) -> Any:
@@ -117,8 +116,7 @@ def gather_vjp(
     """
     shape = x.array.shape
     if axis == 0:
-        values = reshape(ct, (indices.size, *shape[1:]))
-        return (_slices(values, indices.ravel(), shape),)
+        return (_slices(reshape(ct, (indices.size, *shape[1:])), indices.ravel(), shape),)
     return (_gather_grad(ct, indices=indices, axis=axis, batch_dims=batch_dims, shape=shape),)
 
 

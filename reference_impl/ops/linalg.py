@@ -160,15 +160,20 @@ def _unused(equation: str) -> str:
 
 
 def einsum(equation: str, *inputs: Any) -> Tensor:
-    """Return the sum of products that the equation says; `...` are axes of the same sizes."""
+    """Return the sum of products that the equation says; axes under `...` are broadcast."""
     if "->" not in equation:
         raise NotImplementedError(f"the oracle's einsum does not know {equation!r}")
     xs, names = to_tensors(inputs), _unused(equation)
     left, out = equation.replace(" ", "").split("->")
-    pairs = [(term, x.ndim + 3 - len(term)) for term, x in zip(left.split(","), xs, strict=True)]
-    most = max((n for term, n in pairs if "." in term), default=0)
-    labels = ",".join(term.replace("...", names[most - n : most]) for term, n in pairs)
-    return _einsum(xs, equation=f"{labels}->{out.replace('...', names[:most])}")
+    terms, under = left.split(","), []
+    for term, x in zip(terms, xs, strict=True):
+        under.append(x.array.shape[term.find(".") :][: (x.ndim + 3 - len(term)) * ("." in term)])
+    most = max(map(len, under))
+    widest = np.max([(1,) * (most - len(sizes)) + sizes for sizes in under], axis=0)
+    for i, sizes in enumerate(under):  # an axis that is repeated has a label of its own: a sum
+        own = [names[k + most * (n < widest[k])] for k, n in enumerate(sizes, most - len(sizes))]
+        terms[i] = terms[i].replace("...", "".join(own))
+    return _einsum(xs, equation=f"{','.join(terms)}->{out.replace('...', names[:most])}")
 
 
 # ----- Inverses -----

@@ -199,8 +199,7 @@ def cumprod_vjp(
     ct: Tensor, out: Tensor, x: Tensor, *, axis: int, exclusive: bool, reverse: bool
 ) -> Cts:
     """The reversed running sum of ct out, divided by x. **Edges**: 0 where x = 0, as in TF."""
-    total = cumsum(conj(out) * ct, axis, exclusive, not reverse)
-    return (divide_no_nan(total, conj(x)),)
+    return (divide_no_nan(cumsum(conj(out) * ct, axis, exclusive, not reverse), conj(x)),)
 
 
 # ----- Norms -----
@@ -212,8 +211,7 @@ def reduce_euclidean_norm(
 ) -> Array:
     """Return the square root of the sum of squares over axes."""
     squares = np.real(input_tensor * np.conj(input_tensor))
-    total = np.sqrt(np.sum(squares, axis=axis, keepdims=keepdims))
-    return np.asarray(total, input_tensor.dtype)
+    return np.asarray(np.sqrt(np.sum(squares, axis=axis, keepdims=keepdims)), input_tensor.dtype)
 
 
 @vjp_of(reduce_euclidean_norm)
