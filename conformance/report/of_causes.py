@@ -59,7 +59,7 @@ def _counts(found: Sequence[Faults]) -> Table:
         columns += [faults.target, f"in {faults.newest}"] if several else [faults.name]
         for severity, told in counts.items():
             own = [one for one in faults.shown if one.cause.severity == severity]
-            told += [len(own)] * several + [sum(faults.newest in one.releases for one in own)]
+            told += [len(own), *([sum(faults.newest in one.releases for one in own)] * several)]
     rows: Rows = [(severity, SEVERITIES[severity], *told) for severity, told in counts.items()]
     return table_of(("severity", "meaning"), columns, rows)
 
@@ -69,25 +69,25 @@ def _sections(faults: Faults) -> Iterator[Section]:
     for severity, own in grouped(faults.shown, lambda one: one.cause.severity).items():
         if severity:
             heading = f"{faults.target}, {severity}: {SEVERITIES[severity]}"
-            blocks = (_block(one, faults.target) for one in own)
+            blocks = (_block(one, faults) for one in own)
             yield Section(heading, "findings", tuple(blocks))
 
 
-def _block(one: Shown, target: str) -> Block:
+def _block(one: Shown, faults: Faults) -> Block:
     """A cause with what is said of its typical cell, or of its first departure."""
     cause, entry = one.cause, one.cause.departures[0]
     if one.typical:
         entry = one.typical.explained_by or entry
         (block,) = blocks_of([one.typical])
     else:
-        told = (f"{target} answers {entry.was}",)
-        block = Block("", "known_deviation", entry.cases[0], target, (), findings=told)
+        told = (f"{faults.target} answers {entry.was}",)
+        block = Block("", "known_deviation", entry.cases[0], faults.target, (), findings=told)
     return replace(
         block,
         label=cause.severity,
         modes=one.modes,
         title=cause.title,
-        cause=_versions(one),
+        cause=_versions(one, faults.newest),
         since=entry.kind,
         reason=f"{entry.reason}; right is {entry.right}",
         link=cause.issue or entry.link,
@@ -97,7 +97,12 @@ def _block(one: Shown, target: str) -> Block:
     )
 
 
-def _versions(one: Shown) -> str:
-    """`2.5 to 2.8 (recorded: 2.5.3, 2.8.4)`; of what departures do not bound, the recorded ones."""
+def _versions(one: Shown, newest: str) -> str:
+    """`2.5 to 2.8 (recorded: 2.5.3, 2.8.4)`; of what departures do not bound, the recorded ones.
+
+    Where no record has the mode in which it shows, it is `0.10.2 (recorded: none)`, the newest one.
+    """
     recorded = ", ".join(one.releases)
-    return f"{' to '.join(one.span)} (recorded: {recorded or 'none'})" if one.span else recorded
+    if one.releases and not one.span:
+        return recorded
+    return f"{' to '.join(one.span) or newest} (recorded: {recorded or 'none'})"

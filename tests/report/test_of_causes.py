@@ -63,11 +63,17 @@ def test_a_fault_of_releases_without_a_record_says_what_they_answer(report: Repo
 
 
 @pytest.mark.parametrize(
-    ("until", "said"),
-    [("", "2.10.1"), ("2.99", "the first release to 2.99 (recorded: 2.10.1)")],
+    ("until", "mode", "said"),
+    [
+        ("", "eager", "2.10.1"),
+        ("", "xla", "2.10.1 (recorded: none)"),
+        ("2.99", "eager", "the first release to 2.99 (recorded: 2.10.1)"),
+    ],
 )
-def test_a_departure_without_bounds_is_of_the_recorded_releases(until: str, said: str) -> None:
-    always = replace(ENTRY, since="", until=until)
+def test_a_departure_without_bounds_is_of_the_recorded_releases(
+    until: str, mode: str, said: str
+) -> None:
+    always = replace(ENTRY, since="", until=until, modes=(mode,))
     causes = Causes(
         (Cause("squares", "Squares have none.", (always,), ENTRY.place, "raises", SCRIPT),)
     )
@@ -77,6 +83,7 @@ def test_a_departure_without_bounds_is_of_the_recorded_releases(until: str, said
     assert [block.cause for block in section.blocks] == [said]
     (table,) = counts.tables
     assert [column.head for column in table.columns][2:] == ["jax 2.10.1"]
+    assert sum(row[2] for row in table.rows) == 1
 
 
 def test_the_formats_have_the_script_as_it_stands(report: Report) -> None:
