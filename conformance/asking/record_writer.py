@@ -110,8 +110,9 @@ class RecordWriter:
         *,
         shard: str = "",
         kept: Kept | None = None,
+        nodes: Sequence[str] = (),
     ) -> None:
-        """Open the record of a run of `cases`, of which `shard` is this run's part.
+        """Open the record of a run of `cases`, of which `shard` is this run's part, on `nodes`.
 
         Errors: RecordError.
         """
@@ -128,7 +129,7 @@ class RecordWriter:
             self._file = cast("IO[bytes]", opened(new, "wb"))
             if self._path.exists():
                 shutil.copymode(self._path, new)
-            self._line(_header(cases, targets, command, shard, kept))
+            self._line(_header(cases, targets, command, shard, kept, nodes))
             for event in (*kept.beside, *kept.events):
                 self.write(event)
             new.replace(self._path)
@@ -214,6 +215,7 @@ def _header(
     command: Sequence[str],
     shard: str,
     kept: Kept,
+    nodes: Sequence[str],
 ) -> dict[str, Any]:
     asked = {target.label: set(target.modes) for target in targets}
     for label, modes in kept.asked.items():
@@ -229,6 +231,7 @@ def _header(
             {"target": label, "modes": [mode for mode in MODES if mode in modes]}
             for label, modes in asked.items()
         ],
+        **({"nodes": list(nodes)} if nodes else {}),
         "host": f"Python {platform.python_version()}, {platform.platform(terse=True)}",
     }
 

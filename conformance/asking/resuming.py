@@ -23,18 +23,27 @@ WORK = ("answered", "crash", "timeout")
 """The outcomes that stand for work; the others cost nothing to find again."""
 
 
+def about_of(target: Target, limits: Limits = LIMITS) -> Mapping[str, Any]:
+    """What a target's process says of itself. Errors: WorkerError where none can be started."""
+    session = Session(target, limits)
+    try:
+        return session.start()
+    finally:
+        session.close()
+
+
 def resumed(
     record: Record,
     cases: Sequence[Case],
     targets: Sequence[Target],
     say: Callable[[str], None],
     shard: str = "",
-    limits: Limits = LIMITS,
+    start: Callable[[Target], Mapping[str, Any]] = about_of,
 ) -> Kept:
     """What a run of these cases and targets keeps of a record; `say` is told what, and why.
 
     Only what the run asks for again is not kept: cells with another program today, and those of
-    a target that has changed, which a worker is started to see. Errors: RecordError where that
+    a target that has changed, which `start` says. Errors: RecordError where that
     would lose answers that the run does not ask for.
     """
     if record.header.get("shard", "") != shard:
@@ -54,7 +63,7 @@ def resumed(
         if not own:
             continue
         others = len(own) - len(again)
-        about, changed = _about(target, limits, record.targets.get(target.label, {}))
+        about, changed = _about(target, start, record.targets.get(target.label, {}))
         if changed and others:
             raise RecordError(
                 f"{record.path}: {target.label} has changed ({changed}), and this run does not ask"
@@ -108,14 +117,11 @@ def _beside(
 
 
 def _about(
-    target: Target, limits: Limits, before: Mapping[str, Any]
+    target: Target, start: Callable[[Target], Mapping[str, Any]], before: Mapping[str, Any]
 ) -> tuple[Mapping[str, Any], str]:
     """What a target's worker says of itself, and what has changed; as before if none starts."""
-    session = Session(target, limits)
     try:
-        now = session.start()
-        return now, change_of_identity(before, now)
+        now = start(target)
     except WorkerError:
         return before, ""
-    finally:
-        session.close()
+    return now, change_of_identity(before, now)

@@ -1,4 +1,4 @@
-"""A worker: asks one target for one job after another, and replaces its process where it must."""
+"""A worker: asks one target for one job after another, and says what its replies answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from conformance.answers.answer import Answer, Outcome, Raised
 from conformance.answers.wire import answer_of_reply, derivatives_of_reply
 from conformance.asking.events import Answered, Cell, TargetReady
 from conformance.asking.lacks import lacking
-from conformance.asking.session import Session, WorkerCrashed, WorkerError
+from conformance.asking.seat import Seat
+from conformance.asking.session import WorkerError
 from conformance.corpus.cases import expectation_hash
 from conformance.corpus.language.case import DERIVATIVE, Case
 from conformance.corpus.language.derivative import forwards_of, hash_of
@@ -24,8 +25,6 @@ ORACLE_MODULE = "reference_impl"
 NO_ATTRIBUTE = re.compile(r"has no attribute '(\w+)'")
 IDENTITY = ("version", "python", "numpy", "packages", "platform", "digest")
 """What a process tells of itself that its answers depend on."""
-RECYCLE_AFTER = 2_000
-"""Cells after which a process is replaced: XLA keeps a quarter of a megabyte for each one."""
 
 
 class TargetChanged(Exception):
@@ -64,8 +63,7 @@ class Job:
 class Worker:
     """Asks one target, one job at a time, in the thread of its caller.
 
-    Its process is started with the first job, and replaced when it is lost, old, or not fresh
-    enough for an isolated case. It ends with the thread that started it.
+    Its process is started with the first job, and ends with the thread that started it.
     """
 
     def __init__(
@@ -79,89 +77,91 @@ class Worker:
         """`on_start` is told of each process; workers share `first`, what the first one said."""
         self.target = target
         self.timeout = timeout
-        self.failure = ""
-        """Why no process can be started any more."""
         self._on_start = on_start
         self._first = {} if first is None else first
-        self._session = Session(target, limits)
-        self._asked = 0
-        self._used = False
+        self._seat = Seat(target, limits, self._started)
+
+    @property
+    def failure(self) -> str:
+        """Why no process can be started any more."""
+        return self._seat.failure
 
     @property
     def about(self) -> Mapping[str, Any]:
         """What the process says of itself; empty before the first has started."""
-        return self._session.about
+        return self._seat.about
 
     def ask(self, job: Job) -> Answered:
         """The answer to one job; `not_run` where no process can be started.
 
         Raises TargetChanged where a process says that the target is not what it was.
         """
-        cell = Cell(job.case.id, self.target.label, job.mode)
-        declared = expectation_hash(job.case, job.mode)
-        return Answered(cell, job.program, self._answer(job), declared)
+        return as_answered(self.target, job, self._answer(job))
 
     def stop(self) -> None:
         """End the process from another thread; the job in flight is a crash."""
-        self._session.kill()
+        self._seat.stop()
 
     def close(self) -> None:
         """End the process and everything that it started."""
-        self._session.close()
+        self._seat.close()
 
     def _answer(self, job: Job) -> Answer:
         if job.not_applicable:
             return Answer("not_applicable", detail=job.not_applicable)
-        if self._asked >= RECYCLE_AFTER or (job.case.isolated and self._used):
-            self._session.close()
-        if not self._is_started():
+        if not self._seat.is_ready(isolated=job.case.isolated):
             return Answer("not_run", detail=self.failure)
-        if lacks := lacking(job.case, job.lowered, job.mode, self.about.get("lacks", [])):
-            detail = f"the target declares that it lacks {', '.join(lacks)}"
-            return Answer("unsupported", detail=detail)
-        answer = self._answer_of_process(job)
-        if self.target.is_adapted and (lack := _lack(answer)):
-            answer = Answer("unsupported", detail=f"{self.target.name} lacks {lack}")
-        if self.target.module == ORACLE_MODULE and (name := _unknown_name(answer, job.lowered)):
-            answer = Answer("unsupported", detail=f"the oracle has no tf.{name}")
-        if not (job.case.isolated and self._session.forks):
-            self._used = True
-            if job.case.isolated or _ran_out_of_memory(answer):
-                self._session.close()
-        return answer
-
-    def _is_started(self) -> bool:
-        """Whether there is a process that can be asked; one is started where there is none."""
-        if self._session.is_idle:
-            return True
-        if self.failure:
-            return False
-        self._session.close()
+        if unsupported := unsupported_by(self.about, job):
+            return unsupported
         try:
-            try:
-                about = self._session.start()
-            except WorkerCrashed:  # try once more: the machine may have ended it
-                about = self._session.start()
-        except WorkerError as error:
-            self.failure = str(error)
-            return False
-        self._asked, self._used = 0, False
-        if changed := change_of_identity(self._first.setdefault(self.target.label, about), about):
-            raise TargetChanged(f"{self.target.label} changed during the run: {changed}")
-        self._on_start(TargetReady(self.target.label, about))
-        return True
-
-    def _answer_of_process(self, job: Job) -> Answer:
-        self._asked += 1
-        asked = _asked_for(job)
-        known = {"cell": self._asked, "name": job.case.id, "isolated": job.case.isolated}
-        try:
-            reply = self._session.ask({**known, **asked}, self.timeout)
+            return answer_of(self.target, job, self._seat.ask(request_of(job), self.timeout))
         except WorkerError as error:
             return Answer(cast(Outcome, error.outcome), detail=str(error))
-        if job.mode == DERIVATIVE:
-            return derivatives_of_reply(reply, asked["derivatives"])
-        return answer_of_reply(reply, job.lowered, job.mode)
+
+    def _started(self, about: Mapping[str, Any]) -> None:
+        check_identity(self.target.label, self._first, about)
+        self._on_start(TargetReady(self.target.label, about))
+
+
+def as_answered(target: Target, job: Job, answer: Answer) -> Answered:
+    """The answer as the one to a job's cell."""
+    cell = Cell(job.case.id, target.label, job.mode)
+    return Answered(cell, job.program, answer, expectation_hash(job.case, job.mode))
+
+
+def check_identity(label: str, first: dict[str, Any], about: Mapping[str, Any]) -> None:
+    """Keep what the first process of a target said of itself.
+
+    Raises TargetChanged where another one says something else.
+    """
+    if changed := change_of_identity(first.setdefault(label, about), about):
+        raise TargetChanged(f"{label} changed during the run: {changed}")
+
+
+def unsupported_by(about: Mapping[str, Any], job: Job) -> Answer | None:
+    """The answer to a job that needs what its target declares as lacking; None to others."""
+    lacks = lacking(job.case, job.lowered, job.mode, about.get("lacks", []))
+    if not lacks:
+        return None
+    return Answer("unsupported", detail=f"the target declares that it lacks {', '.join(lacks)}")
+
+
+def answer_of(target: Target, job: Job, reply: Mapping[str, Any]) -> Answer:
+    """The answer that a process's reply to the request of a job gives."""
+    if job.mode == DERIVATIVE:
+        answer = derivatives_of_reply(reply, request_of(job)["derivatives"])
+    else:
+        answer = answer_of_reply(reply, job.lowered, job.mode)
+    if target.is_adapted and (lack := _lack(answer)):
+        return Answer("unsupported", detail=f"{target.name} lacks {lack}")
+    if target.module == ORACLE_MODULE and (name := _unknown_name(answer, job.lowered)):
+        return Answer("unsupported", detail=f"the oracle has no tf.{name}")
+    return answer
+
+
+def request_of(job: Job) -> dict[str, Any]:
+    """What a process is asked for a job."""
+    return {"name": job.case.id, "isolated": job.case.isolated, **_asked_for(job)}
 
 
 def _asked_for(job: Job) -> dict[str, Any]:
@@ -206,9 +206,3 @@ def _lack(answer: Answer) -> str:
     lacks = [one.message for one in raised if isinstance(one, Raised) and one.type == "Lacks"]
     lacks += [one.fault for one in answer.derivatives.values() if one.fault.startswith("Lacks: ")]
     return lacks[0].removeprefix("Lacks: ") if lacks else ""
-
-
-def _ran_out_of_memory(answer: Answer) -> bool:
-    """Whether an answer tells of a MemoryError: what else its process would answer is doubtful."""
-    errors = [answer.error, *answer.observations.values()]
-    return any(isinstance(error, Raised) and error.type == "MemoryError" for error in errors)

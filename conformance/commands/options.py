@@ -6,15 +6,19 @@ import argparse
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from conformance.closing import UsageError
 from conformance.corpus.selection import Selection
 from conformance.drivers import Limits
 from conformance.files import write_whole
-from conformance.text import in_line
+from conformance.text import in_line, plural
+
+if TYPE_CHECKING:
+    from conformance.asking.cluster import Cluster
 
 
 def say(line: str) -> None:
@@ -70,6 +74,32 @@ def limits_of(arguments: argparse.Namespace) -> Limits:
     """The limits that the options set."""
     limits = Limits(confined=not arguments.no_confine)
     return replace(limits, memory=arguments.memory) if arguments.memory else limits
+
+
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """The options for asking on more than one machine."""
+    about = "ask the nodes of this Dask scheduler (docs/cluster.md)"
+    parser.add_argument("--cluster", metavar="ADDRESS|local", help=about)
+    parser.add_argument("--insecure", action="store_true", help="reach it without TLS")
+
+
+@contextlib.contextmanager
+def cluster_of(arguments: argparse.Namespace) -> Iterator[Cluster | None]:
+    """The cluster that the options name, until it is not needed any more; else None."""
+    if arguments.cluster is None:
+        if arguments.insecure:
+            raise UsageError("--insecure is for --cluster ADDRESS")
+        yield None
+        return
+    from conformance.asking.cluster import Cluster, parse_address
+
+    if arguments.python:
+        raise UsageError("--python names an interpreter of this machine: leave out --cluster")
+    address = parse_address(arguments.cluster, insecure=arguments.insecure)
+    with contextlib.closing(Cluster(address, arguments.jobs)) as cluster:
+        threads = cluster.threads()
+        say(f"{cluster.address}: {plural(len(threads), 'node')}, {sum(threads.values())} threads")
+        yield cluster
 
 
 def _size(text: str) -> int:

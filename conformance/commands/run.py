@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from conformance.asking.ask import DEFAULT_TIMEOUT, ask, with_oracle
+from conformance.asking.cluster import Cluster, ClusterLost
 from conformance.asking.events import Answered, Cell, Event, TargetReady
 from conformance.asking.profile import PROFILES, asked_by
 from conformance.asking.record import RecordError, is_headless, read_record
 from conformance.asking.record_writer import Kept, RecordLock, RecordWriter
-from conformance.asking.resuming import resumed
+from conformance.asking.resuming import about_of, resumed
 from conformance.asking.sharding import Shard, durations, parse_shard, part_of
 from conformance.asking.worker import TargetChanged
 from conformance.closing import EXIT_CODES, UsageError
@@ -59,6 +60,7 @@ class Plan:
     fail_fast: bool
     repeat: int
     limits: Limits
+    cluster: Cluster | None = None
 
 
 def run_options(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +72,8 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     every = "full: rows of tables in every mode, as where you select cases"
     add("--profile", choices=PROFILES, help=every)
     add("--python", metavar="PATH", help="an existing environment's interpreter")
-    add("-j", "--jobs", type=count, default=JOBS, help="workers for each target")
+    add("-j", "--jobs", type=count, default=JOBS, help="workers for each target, or local nodes")
+    options.add_cluster(parser)
     add("--timeout", type=seconds, default=DEFAULT_TIMEOUT, help="seconds for a cell")
     add("--fail-fast", action="store_true", help="stop at the first shortfall")
     add("--shard", type=_shard, metavar="I/N", help="run the I-th of N parts of the cases")
@@ -94,12 +97,18 @@ def run_run(arguments: argparse.Namespace) -> int:
     package.module:attribute) and cases (an id, an area/topic, a file); without targets tensorflow
     is asked, without cases all, or of other frameworks alone those that are portable.
     """
+    parse_targets([word for word in arguments.words if names_target(word)])  # refused first
+    with options.cluster_of(arguments) as cluster:
+        return _run(arguments, cluster)
+
+
+def _run(arguments: argparse.Namespace, cluster: Cluster | None) -> int:
+    """Run them here, or on the nodes of a cluster."""
     shard = arguments.shard
     if arguments.durations and not shard:
         raise UsageError("--durations is for --shard I/N")
     if (arguments.repeat or 0) < 0:
         raise UsageError("--repeat must not be below zero")
-    parse_targets([word for word in arguments.words if names_target(word)])  # refused first
     targets, selection, cases, chosen = _chosen(arguments)
     part = chosen
     if shard:
@@ -113,7 +122,8 @@ def run_run(arguments: argparse.Namespace) -> int:
     labels = [target.label for target in targets]
     gate = _gate(arguments, cases, labels)
     deviations = documented(arguments, cases, labels)
-    targets = [provisioned(target, say) for target in targets]
+    if not cluster:  # whose nodes have environments of their own
+        targets = [provisioned(target, say) for target in targets]
     versions = len({target.name for target in targets}) < len(targets)
     usual = REPETITIONS if versions else 0
     repeat = usual if arguments.repeat is None else arguments.repeat
@@ -127,6 +137,7 @@ def run_run(arguments: argparse.Namespace) -> int:
         fail_fast=arguments.fail_fast,
         repeat=repeat,
         limits=options.limits_of(arguments),
+        cluster=cluster,
     )
     path = _record_path(arguments, plan, whole=selection.everything and not arguments.corpus)
     writer, kept = _writer(path, arguments, chosen, plan)
@@ -220,7 +231,11 @@ def _writer(
         with RecordLock(path) as lock:
             kept = _kept(path, cases, plan, part) if arguments.resume else Kept()
             command = arguments.command
-            return RecordWriter(lock, cases, plan.targets, command, shard=part, kept=kept), kept
+            nodes = sorted(plan.cluster.threads()) if plan.cluster else ()
+            writer = RecordWriter(
+                lock, cases, plan.targets, command, shard=part, kept=kept, nodes=nodes
+            )
+            return writer, kept
     except RecordError as error:
         raise UsageError(f"--output {error}") from error
 
@@ -234,7 +249,8 @@ def _kept(path: Path, cases: Sequence[Case], plan: Plan, shard: str) -> Kept:
         return Kept()
     targets = with_oracle(plan.targets)
     record = read_record(path, ids_of_today(cases))
-    return resumed(record, plan.cases, targets, say, shard, plan.limits)
+    start = partial(plan.cluster.about if plan.cluster else about_of, limits=plan.limits)
+    return resumed(record, plan.cases, targets, say, shard, start)
 
 
 # ----- the run -----
@@ -282,7 +298,7 @@ def _perform(
             findings.complete = True
     except KeyboardInterrupt:
         findings.reason = "interrupted"
-    except (RecordError, TargetChanged) as error:
+    except (ClusterLost, RecordError, TargetChanged) as error:
         findings.reason = str(error)
     finally:
         events.close()
@@ -327,7 +343,7 @@ def _events(plan: Plan, kept: Sequence[Event], findings: Findings) -> Generator[
     """
     first: dict[str, Any] = {}
     asking = partial(ask, plan.cases, timeout=plan.timeout, workers=plan.workers)
-    asked = partial(asking, limits=plan.limits, first=first)
+    asked = partial(asking, limits=plan.limits, first=first, cluster=plan.cluster)
     yield from kept
     answered = {event.cell for event in kept if isinstance(event, Answered)}
     yield from asked(

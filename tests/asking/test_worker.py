@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conformance.answers.answer import Answer
-from conformance.asking import worker
+from conformance.asking import seat
 from conformance.asking.ask import ORACLE
 from conformance.asking.worker import Job, TargetChanged, Worker
 from conformance.corpus.language.case import Case
@@ -66,7 +66,7 @@ def test_an_answer_does_not_tell_where_a_target_is_installed() -> None:
 def test_a_process_is_replaced_before_its_memory_grows(
     monkeypatch: pytest.MonkeyPatch, after: int, processes: int
 ) -> None:
-    monkeypatch.setattr(worker, "RECYCLE_AFTER", after)
+    monkeypatch.setattr(seat, "RECYCLE_AFTER", after)
     with started(ORACLE) as (found, starts):
         assert [answer.outcome for answer in answers(found, CASES)] == ["answered"] * 3
         assert len(starts) == processes

@@ -1,0 +1,163 @@
+"""What a node of a cluster runs: requests in, replies out, and nothing but lines of JSON between.
+
+The first line of a batch says who is asked, each further one is a request; the first line of what
+comes back says how that went, each further one is what came of a request.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from conformance import __version__
+from conformance.asking.seat import Seat
+from conformance.asking.session import WorkerError
+from conformance.drivers import INSIDE, LIMITS, Limits
+from conformance.files import beside, cache_folder
+from conformance.targets.environments import provisioned
+from conformance.targets.specification import Target, TargetError
+
+KEPT = 3
+"""Targets whose processes a thread keeps: a run asks the oracle and mostly one or two others."""
+
+
+def answer(batch: bytes) -> bytes:
+    """What a target replies to each request of a batch, in a process of the calling thread.
+
+    Where its file is not kept here nothing is asked; where its process cannot be started any more
+    the rest is not, and the first line says why.
+    """
+    first, *requests = batch.split(b"\n")
+    asked = json.loads(first)
+    told: dict[str, Any] = {"gradconf": __version__, "node": _address(), "about": {}, "failure": ""}
+    name, digest = asked["file"] or ("", "")
+    told["wants"] = bool(digest) and not _is_kept(name, digest)
+    replies: list[bytes] = []
+    if not told["wants"] and told["gradconf"] == asked["gradconf"]:
+        try:
+            seat = _SEATS.of(asked)
+            with seat.lock:
+                replies += _replies(seat, map(json.loads, requests), asked)
+                told |= {"about": dict(seat.about), "failure": seat.failure}
+        except TargetError as error:
+            told["failure"] = str(error)
+    return b"\n".join([json.dumps(told).encode(), *replies])
+
+
+def keep(name: bytes, data: bytes) -> None:
+    """Keep a target's file in a folder that is named by what it holds."""
+    path = _path(name.decode(), hashlib.sha256(data).hexdigest())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = beside(path)
+    new.write_bytes(data)
+    new.replace(path)
+
+
+def release(run: bytes) -> None:
+    """End what a run has started here; what still waits of it is not asked any more."""
+    threading.Thread(target=_SEATS.close, args=[run.decode()], daemon=True).start()
+
+
+def _replies(
+    seat: _NodeSeat, requests: Iterable[dict[str, Any]], asked: Mapping[str, Any]
+) -> Iterator[bytes]:
+    seat.is_ready()  # a batch without a request asks what the target is
+    for request in requests:
+        if _SEATS.is_over(asked["run"]) or not seat.is_ready(isolated=request["isolated"]):
+            return
+        try:
+            told: dict[str, Any] = {"reply": seat.ask(request, asked["timeout"])}
+        except WorkerError as error:
+            told = {"outcome": error.outcome, "detail": str(error)}
+        yield json.dumps(told).encode()
+
+
+class _NodeSeat(Seat):
+    """A seat that is not ended from another thread while it is asked."""
+
+    def __init__(self, target: Target, limits: Limits) -> None:
+        super().__init__(target, limits)
+        self.lock = threading.Lock()
+
+
+class _Seats:
+    """The seats of this process: for each thread, run and target one."""
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[int, str, str], _NodeSeat] = {}
+        self._over: set[str] = set()
+        self._lock = threading.Lock()
+
+    def of(self, asked: Mapping[str, Any]) -> _NodeSeat:
+        """The seat of the calling thread; its oldest ones end where it has too many."""
+        thread = threading.get_ident()
+        key = thread, str(asked["run"]), str(asked["target"]["label"])
+        with self._lock:
+            seat = self._held.pop(key, None)
+            own = [one for one in self._held if one[0] == thread]
+            old = [self._held.pop(one) for one in own[: len(own) - KEPT + 1]] if not seat else []
+        for one in old:
+            one.close()
+        seat = seat or _NodeSeat(_target(asked), _limits(asked))
+        with self._lock:
+            self._held[key] = seat
+        return seat
+
+    def is_over(self, run: str) -> bool:
+        """Whether nobody waits for what a run asks any more."""
+        return run in self._over
+
+    def close(self, run: str) -> None:
+        """End the seats of a run."""
+        with self._lock:
+            self._over.add(run)
+            seats = [self._held.pop(key) for key in list(self._held) if key[1] == run]
+        for seat in seats:
+            seat.stop()
+            with seat.lock:
+                seat.close()
+
+
+_SEATS = _Seats()
+
+
+def _target(asked: Mapping[str, Any]) -> Target:
+    """The target of a batch, with the environment that it needs on this machine."""
+    told = asked["target"]
+    module = str(_path(*asked["file"])) if asked["file"] else told["module"]
+    target = Target(told["label"], module, tuple(told["modes"]), told["attribute"], told["version"])
+    if target.is_adapted:
+        target = Target(
+            target.label, module, target.modes, version=target.version, path=(str(INSIDE.parent),)
+        )
+    return provisioned(target, lambda line: None)
+
+
+def _limits(asked: Mapping[str, Any]) -> Limits:
+    """The part of this node's memory that one process may have."""
+    from distributed import get_worker
+
+    told = asked["limits"]
+    limits = Limits(told["confined"], told["memory"] or LIMITS.memory)
+    return limits.shared(get_worker().state.nthreads * told["shares"])
+
+
+def _path(name: str, digest: str) -> Path:
+    if Path(name).name != name:
+        raise TargetError(f"'{name}' is no file's name")
+    return cache_folder().absolute() / "files" / digest / name
+
+
+def _is_kept(name: str, digest: str) -> bool:
+    path = _path(name, digest)
+    return path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == digest
+
+
+def _address() -> str:
+    from distributed import get_worker
+
+    return str(get_worker().address)
