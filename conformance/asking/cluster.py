@@ -40,8 +40,10 @@ BATCH = 16
 AHEAD = 3
 """Batches for each thread of the nodes that are on their way."""
 POLL = 1.0
+CONNECT = 10.0
+"""Seconds for a scheduler to answer."""
 WAIT = 30.0
-"""Seconds for a scheduler to answer, and for a first node to join or a last one to come back."""
+"""Seconds for a first node to join, and for another one where the last is gone."""
 ADDRESS = re.compile(r"(?:(tcp|tls)://)?(\[[0-9a-fA-F:]+\]|[\w.-]+):([0-9]{1,5})")
 OUTCOMES = ("crash", "timeout", "adapter_error")
 LOCAL = "local"
@@ -104,7 +106,7 @@ class Cluster:
                 self._local = LocalCluster(
                     n_workers=nodes, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
                 )
-            self.client = Client(self._local or address, timeout=WAIT)
+            self.client = Client(self._local or address, timeout=CONNECT)
             self.address = address
             self.client.wait_for_workers(1, timeout=WAIT)
         except (OSError, ValueError, TypeError) as error:

@@ -1,0 +1,263 @@
+"""A cluster is asked: its record is that of one machine, whatever nodes and schedulers do."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.asking.cluster import parse_address
+from conformance.closing import UsageError
+from tests.asking.making import BROKEN, TEXT
+from tests.conftest import Program
+
+ROOT = Path(__file__).parent.parent.parent
+CEILING = 120.0
+HAS_DASK = importlib.util.find_spec("distributed") is not None
+real = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not HAS_DASK, reason="needs the extra [cluster]"),
+]
+TAPE = """
+import time
+
+import reference_impl as tf
+
+class GradientTape(tf.GradientTape):
+    def gradient(self, *arguments, **options):
+        time.sleep(0.1)
+        return super().gradient(*arguments, **options)
+
+def __getattr__(name):
+    return getattr(tf, name)
+"""
+"""The oracle, slow enough that something can happen meanwhile."""
+AREAS = ("control_flow", "watching", "recording", "persistence")
+WORDS = ("./tape.py", "-q", *(f"--area={area}" for area in AREAS))
+
+# ----- words -----
+
+
+@pytest.mark.parametrize(
+    ("word", "insecure", "address"),
+    [
+        ("local", False, "local"),
+        ("127.0.0.1:8786", False, "tcp://127.0.0.1:8786"),
+        ("tcp://127.8.0.1:8786", False, "tcp://127.8.0.1:8786"),
+        ("localhost:1", False, "tcp://localhost:1"),
+        ("[::1]:8786", False, "tcp://[::1]:8786"),
+        ("tls://far.example:8786", False, "tls://far.example:8786"),
+        ("tcp://10.0.0.5:8786", True, "tcp://10.0.0.5:8786"),
+    ],
+)
+def test_an_address_is_this_machine_or_behind_tls(word: str, insecure: bool, address: str) -> None:
+    assert parse_address(word, insecure=insecure) == address
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--cluster", "10.0.0.5:8786"), "write tls://10.0.0.5:8786, or add --insecure"),
+        (("--cluster", "tcp://far.example:1"), "write tls://far.example:1, or add --insecure"),
+        (("--cluster", "127.0.0.1.far.example:1"), "or add --insecure"),
+        (("--cluster", "0.0.0.0:8786"), "or add --insecure"),
+        (("--cluster", "here"), "write local, HOST:PORT or tls://HOST:PORT"),
+        (("--cluster", "http://127.0.0.1:1"), "write local, HOST:PORT or tls://HOST:PORT"),
+        (("--insecure",), "--insecure is for --cluster ADDRESS"),
+        (("--cluster", "local", "--python", sys.executable), "leave out --cluster"),
+    ],
+)
+def test_other_addresses_are_refused_in_a_line(
+    gradconf: Program, words: tuple[str, ...], said: str
+) -> None:
+    done = gradconf("run", "reference", "--area", "basics", *words)
+    assert done.returncode == 2
+    first, word = done.stderr.splitlines()
+    assert said in first
+    assert word == "usage"
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match="write local"):
+        parse_address("127.0.0.1")
+
+
+@pytest.mark.skipif(HAS_DASK, reason="the extra is there")
+def test_the_extra_is_named_where_it_is_missing(gradconf: Program) -> None:
+    done = gradconf("run", "reference", "--area", "basics", "--cluster", "local")
+    assert done.returncode == 2
+    assert "pip install 'gradconf[cluster]'" in done.stderr
+
+
+# ----- a real cluster -----
+
+
+class Dask:
+    """A scheduler and its nodes, each a process."""
+
+    def __init__(self, folder: Path, held: contextlib.ExitStack) -> None:
+        self._folder, self._held = folder, held
+        file = folder / "scheduler.json"
+        self.scheduler = self._started(
+            "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)
+        )
+        wait_for(file.exists)
+        time.sleep(0.5)  # it may still be writing that
+        self.address = json.loads(file.read_text())["address"]
+        self.nodes = [self.node() for _ in range(3)]
+
+    def node(self) -> subprocess.Popen[bytes]:
+        return self._started(
+            "worker", self.address, "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1"
+        )
+
+    def _started(self, *words: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *words, "--no-dashboard"],
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self._held.callback(process.wait)
+        self._held.callback(process.kill)
+        return process
+
+
+@pytest.fixture
+def dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dask]:
+    monkeypatch.setenv("GRADCONF_CACHE", str(tmp_path / "cache of nodes"))
+    folder = tmp_path / "nodes"
+    folder.mkdir()
+    (tmp_path / "tape.py").write_text(TAPE)
+    with contextlib.ExitStack() as held:
+        yield Dask(folder, held)
+
+
+def wait_for(what: Callable[[], bool], seconds: float = CEILING) -> None:
+    until = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.05)
+
+
+def run(folder: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "conformance.cli", "run", *words],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    with process:
+        output, errors = process.communicate(timeout=CEILING)
+    return process.returncode, output + errors
+
+
+def lines_of(record: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in record.read_text().splitlines() if line.endswith("}")]
+
+
+def answers_of(record: Path) -> list[str]:
+    """The lines of a record that are answers, in order, without times."""
+    lines = [line for line in lines_of(record) if "case" in line]
+    kept = [
+        {key: value for key, value in line.items() if key not in ("seconds", "sum")}
+        for line in lines
+    ]
+    return sorted(json.dumps(line, sort_keys=True) for line in kept)
+
+
+def abouts_of(record: Path) -> dict[str, Any]:
+    return {line["target"]: line["about"] for line in lines_of(record) if "about" in line}
+
+
+def has_answers(record: Path, count: int) -> bool:
+    return record.exists() and record.read_text().count('"target":"./tape.py","mode"') >= count
+
+
+@pytest.fixture
+def of_one_machine(tmp_path: Path, dask: Dask) -> Path:
+    record = tmp_path / "one.jsonl"
+    code, said = ended(run(tmp_path, *WORDS, "-j", "2", "--output", str(record)))
+    assert code == 0, said
+    assert len(answers_of(record)) > 100
+    return record
+
+
+class TestReal:
+    pytestmark = real
+
+    def test_a_node_that_dies_costs_no_cell(
+        self, tmp_path: Path, dask: Dask, of_one_machine: Path
+    ) -> None:
+        record = tmp_path / "cluster.jsonl"
+        process = run(tmp_path, *WORDS, "--cluster", dask.address, "--output", str(record))
+        wait_for(lambda: has_answers(record, 10))
+        dask.nodes[0].send_signal(signal.SIGKILL)
+        dask.nodes.append(dask.node())
+        code, said = ended(process)
+        assert code == 0, said
+        assert answers_of(record) == answers_of(of_one_machine)
+        assert abouts_of(record) == abouts_of(of_one_machine)
+        header, other = lines_of(record)[0], lines_of(of_one_machine)[0]
+        assert len(header["nodes"]) == 3
+        different = {key for key in header if header[key] != other.get(key)}
+        assert different <= {"nodes", "command", "started", "sum"}
+        kept = list((tmp_path / "cache of nodes" / "files").iterdir())
+        assert [len(folder.name) for folder in kept] == [64]
+
+    def test_a_run_whose_scheduler_is_lost_is_resumed(
+        self, tmp_path: Path, dask: Dask, of_one_machine: Path
+    ) -> None:
+        record = tmp_path / "cluster.jsonl"
+        process = run(tmp_path, *WORDS, "--cluster", dask.address, "--output", str(record))
+        wait_for(lambda: has_answers(record, 10))
+        dask.scheduler.send_signal(signal.SIGKILL)
+        code, said = ended(process)
+        assert code == 4, said
+        assert "Traceback" not in said
+        told = "is lost: its scheduler does not answer"
+        assert " ".join(said.split()).count(told) == 1
+        with contextlib.ExitStack() as held:
+            folder = tmp_path / "again"
+            folder.mkdir()
+            again = Dask(folder, held)
+            words = (*WORDS, "--cluster", again.address, "--output", str(record), "--resume")
+            code, said = ended(run(tmp_path, *words))
+        assert code == 0, said
+        assert " kept" in said
+        assert answers_of(record) == answers_of(of_one_machine)
+
+    @pytest.mark.parametrize("name", ["dies", "hangs", "cannot_be_imported"])
+    def test_a_target_is_lost_as_on_one_machine(
+        self, tmp_path: Path, dask: Dask, name: str
+    ) -> None:
+        (tmp_path / "tape.py").write_text((BROKEN / f"{name}.py").read_text())
+        corpus = tmp_path / "cases" / "made"
+        corpus.mkdir(parents=True)
+        (corpus / "lost.yaml").write_text(TEXT)
+        for record, where in (("one", ()), ("two", ("--cluster", dask.address))):
+            words = ("./tape.py", "--corpus", "cases", "-q", "--timeout", "2", *where)
+            code, said = ended(run(tmp_path, *words, "--output", f"{record}.jsonl"))
+            assert code in (1, 4, 5), said
+        answers = answers_of(tmp_path / "two.jsonl")
+        assert answers == answers_of(tmp_path / "one.jsonl")
+        assert len(answers) >= 6
+
+    def test_a_scheduler_that_nobody_started_is_told_in_a_line(self, tmp_path: Path) -> None:
+        (tmp_path / "tape.py").write_text(TAPE)
+        code, said = ended(run(tmp_path, *WORDS, "--cluster", "127.0.0.1:9"))
+        assert code == 2, said
+        assert len(said.splitlines()) == 2
