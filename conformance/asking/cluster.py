@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 import json
 import logging
 import queue
-import re
 import time
 import uuid
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -19,6 +17,7 @@ from conformance import __version__
 from conformance.answers.answer import Answer, Outcome
 from conformance.answers.wire import mapping, parse_json, text, texts
 from conformance.asking import node
+from conformance.asking.address import LOCAL
 from conformance.asking.events import Event, TargetFailed, TargetReady
 from conformance.asking.jobs import Jobs
 from conformance.asking.session import WorkerError
@@ -44,42 +43,11 @@ CONNECT = 10.0
 """Seconds for a scheduler to answer."""
 WAIT = 30.0
 """Seconds for a first node to join, and for another one where the last is gone."""
-ADDRESS = re.compile(r"(?:(tcp|tls)://)?(\[[0-9a-fA-F:]+\]|[\w.-]+):([0-9]{1,5})")
 OUTCOMES = ("crash", "timeout", "adapter_error")
-LOCAL = "local"
 
 
 class ClusterLost(Exception):
     """The cluster cannot be asked any more; the message says why."""
-
-
-def parse_address(word: str, *, insecure: bool = False) -> str:
-    """The address of a scheduler, or `local`; raises UsageError.
-
-    One on another machine has to be reached by TLS, or `insecure` says that it need not.
-
-    >>> parse_address("127.0.0.1:8786")
-    'tcp://127.0.0.1:8786'
-    """
-    if word == LOCAL:
-        return word
-    match = ADDRESS.fullmatch(word)
-    if not match:
-        raise UsageError(f"--cluster '{word}': write local, HOST:PORT or tls://HOST:PORT")
-    scheme, host, port = match[1] or "tcp", match[2], match[3]
-    if scheme == "tcp" and not insecure and not _is_loopback(host.strip("[]")):
-        raise UsageError(
-            f"--cluster {word}: whoever can read or write that network could run code on every"
-            f" machine: write tls://{host}:{port}, or add --insecure"
-        )
-    return f"{scheme}://{host}:{port}"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class Cluster:
@@ -132,7 +100,7 @@ class Cluster:
 
     def about(self, target: Target, limits: Limits) -> Mapping[str, Any]:
         """What a target says of itself on a node. Errors: WorkerError where none can start it."""
-        asking = _Asking(self, {}, START, limits, {})
+        asking = _Asking(self, {}, 0.0, limits, {})  # nothing is requested: no seconds for that
         try:
             for event in asking.described([target]):
                 if isinstance(event, TargetReady):
@@ -154,10 +122,6 @@ class Cluster:
             yield from asking.events()
         finally:
             asking.close()
-
-
-START = 0.0
-"""The seconds for a request where there is none."""
 
 
 @dataclass(frozen=True)

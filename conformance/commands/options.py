@@ -91,7 +91,8 @@ def cluster_of(arguments: argparse.Namespace) -> Iterator[Cluster | None]:
             raise UsageError("--insecure is for --cluster ADDRESS")
         yield None
         return
-    from conformance.asking.cluster import Cluster, parse_address
+    from conformance.asking.address import parse_address
+    from conformance.asking.cluster import Cluster
 
     if arguments.python:
         raise UsageError("--python names an interpreter of this machine: leave out --cluster")

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from conformance.asking.cluster import parse_address
+from conformance.asking.address import parse_address
 from conformance.closing import UsageError
 from tests.asking.making import BROKEN, TEXT
 from tests.conftest import Program
