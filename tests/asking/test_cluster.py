@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib.util
 import json
+import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -21,6 +25,7 @@ from tests.asking.making import BROKEN, TEXT
 from tests.conftest import Program
 
 ROOT = Path(__file__).parent.parent.parent
+PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
 CEILING = 120.0
 HAS_DASK = importlib.util.find_spec("distributed") is not None
 real = [
@@ -34,7 +39,7 @@ import reference_impl as tf
 
 class GradientTape(tf.GradientTape):
     def gradient(self, *arguments, **options):
-        time.sleep(0.1)
+        time.sleep(0.05)
         return super().gradient(*arguments, **options)
 
 def __getattr__(name):
@@ -91,8 +96,10 @@ def test_an_address_that_is_none_is_refused() -> None:
         parse_address("127.0.0.1")
 
 
-@pytest.mark.skipif(HAS_DASK, reason="the extra is there")
-def test_the_extra_is_named_where_it_is_missing(gradconf: Program) -> None:
+def test_the_extra_is_named_where_it_is_missing(
+    gradconf: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
     done = gradconf("run", "reference", "--area", "basics", "--cluster", "local")
     assert done.returncode == 2
     assert "pip install 'gradconf[cluster]'" in done.stderr
@@ -106,6 +113,7 @@ class Dask:
 
     def __init__(self, folder: Path, held: contextlib.ExitStack) -> None:
         self._folder, self._held = folder, held
+        self._nodes = -1
         file = folder / "scheduler.json"
         self.scheduler = self._started(
             "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)
@@ -115,15 +123,22 @@ class Dask:
         self.address = json.loads(file.read_text())["address"]
         self.nodes = [self.node() for _ in range(3)]
 
+    def files_of(self, number: int) -> list[str]:
+        """What a node keeps of targets' files."""
+        folder = self._folder / f"cache {number}" / "files"
+        return sorted(file.parent.name for file in folder.glob("*/tape.py"))
+
     def node(self) -> subprocess.Popen[bytes]:
         return self._started(
             "worker", self.address, "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1"
         )
 
     def _started(self, *words: str) -> subprocess.Popen[bytes]:
+        self._nodes += words[0] == "worker"
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *words, "--no-dashboard"],
             cwd=self._folder,
+            env={**os.environ, "GRADCONF_CACHE": str(self._folder / f"cache {self._nodes}")},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -133,8 +148,7 @@ class Dask:
 
 
 @pytest.fixture
-def dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dask]:
-    monkeypatch.setenv("GRADCONF_CACHE", str(tmp_path / "cache of nodes"))
+def dask(tmp_path: Path) -> Iterator[Dask]:
     folder = tmp_path / "nodes"
     folder.mkdir()
     (tmp_path / "tape.py").write_text(TAPE)
@@ -187,10 +201,12 @@ def has_answers(record: Path, count: int) -> bool:
     return record.exists() and record.read_text().count('"target":"./tape.py","mode"') >= count
 
 
-@pytest.fixture
-def of_one_machine(tmp_path: Path, dask: Dask) -> Path:
-    record = tmp_path / "one.jsonl"
-    code, said = ended(run(tmp_path, *WORDS, "-j", "2", "--output", str(record)))
+@pytest.fixture(scope="module")
+def of_one_machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("one machine")
+    (folder / "tape.py").write_text(TAPE)
+    record = folder / "one.jsonl"
+    code, said = ended(run(folder, *WORDS, "-j", "2", "--output", str(record)))
     assert code == 0, said
     assert len(answers_of(record)) > 100
     return record
@@ -205,8 +221,15 @@ class TestReal:
         record = tmp_path / "cluster.jsonl"
         process = run(tmp_path, *WORDS, "--cluster", dask.address, "--output", str(record))
         wait_for(lambda: has_answers(record, 10))
-        dask.nodes[0].send_signal(signal.SIGKILL)
+        killed, *others = dask.nodes
+        killed.kill()
+        for other in others:  # what remains waits for the one that joins
+            other.send_signal(signal.SIGSTOP)
         dask.nodes.append(dask.node())
+        wait_for(lambda: bool(dask.files_of(3)))
+        assert process.poll() is None
+        for other in others:
+            other.send_signal(signal.SIGCONT)
         code, said = ended(process)
         assert code == 0, said
         assert answers_of(record) == answers_of(of_one_machine)
@@ -215,8 +238,8 @@ class TestReal:
         assert len(header["nodes"]) == 3
         different = {key for key in header if header[key] != other.get(key)}
         assert different <= {"nodes", "command", "started", "sum"}
-        kept = list((tmp_path / "cache of nodes" / "files").iterdir())
-        assert [len(folder.name) for folder in kept] == [64]
+        digest = hashlib.sha256(TAPE.encode()).hexdigest()
+        assert [dask.files_of(number) for number in range(4)] == [[digest]] * 4
 
     def test_a_run_whose_scheduler_is_lost_is_resumed(
         self, tmp_path: Path, dask: Dask, of_one_machine: Path
@@ -261,3 +284,24 @@ class TestReal:
         code, said = ended(run(tmp_path, *WORDS, "--cluster", "127.0.0.1:9"))
         assert code == 2, said
         assert len(said.splitlines()) == 2
+
+    def test_every_command_of_the_page_does_what_the_page_says(self, tmp_path: Path) -> None:
+        (tmp_path / "tape.py").write_text(TAPE)
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = str(free.getsockname()[1])
+        commands = re.findall(r"^\$ (gradconf|dask) (.*?)(?: +#.*)?$", PAGE, re.MULTILINE)
+        assert len(commands) == 5
+        with contextlib.ExitStack() as held:
+            for program, rest in commands:
+                words = rest.replace("8786", port).split()
+                module = "dask" if program == "dask" else "conformance.cli"
+                process = subprocess.Popen(
+                    [sys.executable, "-m", module, *words[: -1 if words[-1] == "&" else None]],
+                    cwd=tmp_path,
+                    stderr=subprocess.DEVNULL,
+                )
+                if words[-1] == "&":
+                    held.callback(process.wait)
+                    held.callback(process.terminate)
+                else:
+                    assert process.wait(CEILING) == 0, rest
