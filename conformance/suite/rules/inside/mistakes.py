@@ -17,7 +17,13 @@ SMALLER = {
     tf.complex128: tf.complex64,
 }
 """The next smaller dtype, where there is one."""
-MATRICES = ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
+MATRICES = (
+    "BandedTriangularSolve",
+    "BatchMatMul",
+    "BatchMatMulV2",
+    "BatchMatMulV3",
+    "MatrixTriangularSolve",
+)
 """The operations that broadcast all but the last two axes."""
 
 
