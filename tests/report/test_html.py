@@ -3,12 +3,14 @@
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import pytest
 
 from conformance.report import html, render
+from conformance.report.model import Section
 from conformance.report.of_difference import Known, report_of_difference
 from conformance.verdicts.changes import changes_between
 from tests.report.making import CRASH, RIGHT, WRONG, held, mended, only, report_from, sections_of
@@ -54,6 +56,15 @@ class Page(HTMLParser):
 
 def read(report):
     return Page(render(report, "html"))
+
+
+def test_a_long_list_is_folded_and_nothing_of_it_is_lost():
+    report = RUNS[next(iter(RUNS))]
+    lines = tuple(f"line {number}" for number in range(12))
+    long = replace(report, sections=(Section("long", "surveyed", lines=lines),))
+    shown, folded = render(long, "html").split("<summary>4 more</summary>")
+    assert all(line in shown for line in lines[:8])
+    assert all(line in folded for line in lines[8:])
 
 
 @pytest.mark.parametrize("name", RUNS)
