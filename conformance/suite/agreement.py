@@ -55,10 +55,15 @@ def _silent(value: Value) -> Value:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One entry of explained.yaml: what TensorFlow does, or what may differ `everywhere`."""
+    """One entry of explained.yaml: what a `target` does, or what may differ `everywhere`.
+
+    Of another target than TensorFlow it names the `departure` of a case, which it makes general.
+    """
 
     reason: str
     everywhere: bool = False
+    target: str = "tensorflow"
+    departure: str = ""
     check: str = "oracle"
     program: str = ""
     expected: str = ""
@@ -94,13 +99,13 @@ def explanation_of(
     """What explains that a target answered what was `expected`, and the oracle what it `got`.
 
     In a check of another name the oracle is what the target answers elsewhere; rounding explains
-    there, too. What TensorFlow does explains nothing of another target.
+    there, too. What one target does explains nothing of another one.
     """
     return next(
         (
             known
             for known in EXPLANATIONS
-            if (known.everywhere or target == "tensorflow")
+            if (known.everywhere or known.target == target)
             and (re.fullmatch(known.check, check) or known.difference is not None)
             and known.explains(entry, mismatch)
         ),

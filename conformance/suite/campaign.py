@@ -296,9 +296,11 @@ class _Asked:
 def _explained(text: str, mismatch: Mismatch, check: Check, tally: Tally) -> bool:
     """Whether a known difference of the target, or of TensorFlow beside it, explains this one."""
     swapped = replace(mismatch, expected=mismatch.got, got=mismatch.expected)
-    names = {check.target.name, name_of(check.beside)}
-    target = "tensorflow" if "tensorflow" in names else check.target.name
-    known = explanation_of(text, swapped, check.name, target)
+    names = {check.target.name}
+    if name_of(check.beside) == "tensorflow":
+        names.add("tensorflow")
+    tried = (explanation_of(text, swapped, check.name, name) for name in sorted(names))
+    known = next(filter(None, tried), None)
     if known:
         tally.explained[known.reason] += 1
     return known is not None

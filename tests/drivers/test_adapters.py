@@ -95,6 +95,28 @@ def test_what_a_framework_lacks_is_unsupported(name: str) -> None:
     assert (answer.outcome, answer.detail) == ("unsupported", f"{name} lacks tf.nn.crelu")
 
 
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize(
+    ("run", "expect"),
+    [
+        (
+            "with tf.GradientTape() as t:\n    t.watch(x)\n    with t.stop_recording():\n"
+            "        y = tf.math.conj(x)\ng = t.gradient(y, x)",
+            "{g: [1.0, 1.0]}",
+        ),
+        (
+            "with tf.GradientTape() as t:\n    t.watch(x)\n    y = x + x\n"
+            "g = t.batch_jacobian(y, x)",
+            "{g: {error: ValueError}}",
+        ),
+    ],
+    ids=["a_real_tensor_is_its_conjugate", "vectors_have_no_batches"],
+)
+def test_the_kit_answers_as_tensorflow(name: str, run: str, expect: str) -> None:
+    case = one_case(entry(inputs="{x: [1.0, 2.0]}", run=run, expect=expect))
+    assert verdict(parse_target(name, python_of(name)), case) == "pass"
+
+
 @pytest.mark.parametrize(("word", "mode"), [("jax:jit", "xla"), ("torch:compile", "graph")])
 def test_a_compiler_is_asked_by_its_own_name(word: str, mode: str) -> None:
     name = word.partition(":")[0]

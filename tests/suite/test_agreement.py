@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from conformance.answers.mismatch import Mismatch
-from conformance.suite.agreement import explanation_of
+from conformance.corpus.cases import load_corpus
+from conformance.suite.agreement import EXPLANATIONS, Explanation, explanation_of
+from conformance.verdicts.departure_file import read_folder
 
 REVERSED = "v0 = tf.reverse(x, axis=[0])"
 REFUSED = Mismatch("error", "g", "", "1.0", "InvalidArgumentError")
@@ -20,3 +26,36 @@ def test_rounding_is_the_same_everywhere() -> None:
     known = explanation_of(entry, ROUNDED, target="./tape.py")
     assert known
     assert known.everywhere
+
+
+OF_OTHERS = [known for known in EXPLANATIONS if known.target != "tensorflow"]
+
+
+@pytest.mark.parametrize("known", OF_OTHERS, ids=lambda known: known.reason)
+def test_what_another_target_does_is_one_of_its_departures(known: Explanation) -> None:
+    folder = Path(__file__).parents[2] / "deviations"
+    (own,) = [one for one in read_folder(folder, load_corpus()) if one.target == known.target]
+    assert known.departure in [entry.name for entry in own.entries]
+    assert not known.everywhere
+
+
+@pytest.mark.parametrize(
+    ("answered", "due", "is_known"),
+    [
+        ("[0.0, -0.0] (float32)", "None", True),
+        ("[] of shape (2, 0) (float32)", "None", True),
+        ("[0.0, 1.0] (float32)", "None", False),
+        ("0.5 (float64)", "None", False),
+        ("[0.0, 0.0] (float32)", "[0.0, 1.0] (float32)", False),
+        ("None", "[0.0, 0.0] (float32)", False),
+        ("[1.0] (float64)", "InvalidArgumentError:", True),
+        ("InvalidArgumentError:", "[1.0] (float64)", False),
+        ("[1.0] (float64)", "ValueError:", False),
+    ],
+)
+def test_only_what_autograd_is_known_to_do_is_explained(
+    answered: str, due: str, is_known: bool
+) -> None:
+    mismatch = Mismatch("value", "g", "", answered, due)
+    assert bool(explanation_of("", mismatch, target="autograd")) == is_known
+    assert explanation_of("", mismatch, target="jax") is None

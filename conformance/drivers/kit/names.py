@@ -178,8 +178,9 @@ class Namespace:
 
     def _operation(self, name, *arguments, **keywords):
         keywords = _given(keywords)
-        leaves = flattened([list(arguments), keywords])
-        tensors = [one for one in leaves if isinstance(one, Value)]
+        tensors = [one for one in flattened([list(arguments), keywords]) if isinstance(one, Value)]
+        if name == "math.conj" and tensors and tensors[0].dtype.kind != "c":
+            return self.tensor(tensors[0])  # TensorFlow makes no other tensor of a real one
         dtype = next((one.dtype for one in tensors if tape.is_differentiable(one)), None)
         if not tensors and arguments:
             arguments = (self.tensor(arguments[0]), *arguments[1:])

@@ -188,7 +188,7 @@ class GradientTape(Recorder):
         return packed(sources, iter(found))
 
     def batch_jacobian(self, target, source, *arguments, **keywords):
-        if not target.shape or not source.shape or target.shape[0] != source.shape[0]:
+        if min(len(target.shape), len(source.shape)) < 2 or target.shape[0] != source.shape[0]:
             raise ValueError(f"no common batch of {target.shape} and {source.shape}")
         return self.jacobian(target, source, *arguments, batch=1, **keywords)
 
