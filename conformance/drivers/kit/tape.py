@@ -189,7 +189,7 @@ class GradientTape(Recorder):
 
     def batch_jacobian(self, target, source, *arguments, **keywords):
         if min(len(target.shape), len(source.shape)) < 2 or target.shape[0] != source.shape[0]:
-            raise ValueError(f"no common batch of {target.shape} and {source.shape}")
+            raise ValueError("Need first dimensions that match; each must have rank at least 2")
         return self.jacobian(target, source, *arguments, batch=1, **keywords)
 
     def _queried(self, targets, sources, seeds, unconnected):
