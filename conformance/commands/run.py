@@ -95,7 +95,7 @@ def run_run(arguments: argparse.Namespace) -> int:
 
     Words are targets (reference, tensorflow, tensorflow:graph,xla, ./tape.py,
     package.module:attribute) and cases (an id, an area/topic, a file); without targets tensorflow
-    is asked, without cases all, or of other frameworks alone those that are portable.
+    is asked, without cases all; other frameworks alone are asked those of them that are portable.
     """
     parse_targets([word for word in arguments.words if names_target(word)])  # refused first
     with options.cluster_of(arguments) as cluster:
@@ -169,7 +169,7 @@ def _chosen(
     for word, meant in words.unknown.items():
         raise NothingSelected(f"no case matches '{word}'{meant}")
     selection = options.selection_of(arguments, words.cases)
-    if arguments.portable is None and selection.everything:
+    if arguments.portable is None and not words.cases:
         others = all(target.is_adapted for target in targets)
         selection = replace(selection, portable=others)
     ids = {case.id for case in select(listed, selection)}

@@ -182,6 +182,7 @@ def test_a_framework_is_asked_what_is_portable(
     own = SQUARE.replace("[scalar]", "[scalar]\n    warns: words of a log")
     corpus = str(make_corpus(tmp_path, basics__squares=own))
     record = str(tmp_path / "record.jsonl")
-    for more, cells in ((), 2), (("--no-portable",), 3):
+    asked = ((), 2), (("-k", "square"), 1), (("--no-portable",), 3), (("basics/squares",), 2)
+    for more, cells in asked:
         done = gradconf("run", name, "--corpus", corpus, "--output", record, *more)
         assert re.search(rf"{name} \S+ +eager +{cells} ", done.stdout), done.stdout
