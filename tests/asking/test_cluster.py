@@ -226,10 +226,8 @@ class TestReal:
         for other in others:  # what remains waits for the one that joins
             other.send_signal(signal.SIGSTOP)
         dask.nodes.append(dask.node())
-        wait_for(lambda: bool(dask.files_of(3)))
-        assert process.poll() is None
         for other in others:
-            other.send_signal(signal.SIGCONT)
+            other.kill()
         code, said = ended(process)
         assert code == 0, said
         assert answers_of(record) == answers_of(of_one_machine)
@@ -239,7 +237,7 @@ class TestReal:
         different = {key for key in header if header[key] != other.get(key)}
         assert different <= {"nodes", "command", "started", "sum"}
         digest = hashlib.sha256(TAPE.encode()).hexdigest()
-        assert [dask.files_of(number) for number in range(4)] == [[digest]] * 4
+        assert dask.files_of(3) == [digest]  # it was asked the rest
 
     def test_a_run_whose_scheduler_is_lost_is_resumed(
         self, tmp_path: Path, dask: Dask, of_one_machine: Path
