@@ -21,18 +21,17 @@ from tests.hostile.documents import UNHURRIED, bounded
 generous = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 
 
-def loads(text: str) -> list[Case]:
-    """The cases of a text, or none; everything that loads is lowered and compiled too."""
+def loaded(text: str) -> tuple[list[Case], list[Fault]]:
+    """The cases of a text, or its faults; everything that loads is lowered and compiled too."""
     with bounded():
         try:
             cases, faults = load_text(text), []
         except CaseFileError as error:
             cases, faults = [], error.faults
-    assert bool(cases) != bool(faults)
     check_faults(faults, "text.yaml")
     for case in cases[:20]:
         check_lowered(case)
-    return cases
+    return cases, faults
 
 
 def check_faults(faults: list[Fault], file: str) -> None:
@@ -71,7 +70,8 @@ NASTY = [
 @example("a: 'x\x00y'")
 @example("introduction: a\ncases: {a: {run: \"g = '\\0'\"}}")
 def test_any_text(text: str) -> None:
-    loads(text)
+    cases, faults = loaded(text)
+    assert bool(cases) != bool(faults)
 
 
 @generous
@@ -133,7 +133,8 @@ WITHOUT_A_MODE |= {"expect": {"g": None}, "expect_in": {"": None}}
 @given(nested | entries.map(lambda entry: {"introduction": "a", "cases": {"a": entry}}))
 @example({"introduction": "a", "cases": {"a": WITHOUT_A_MODE}})
 def test_any_nested_data(data: object) -> None:
-    loads(yaml.safe_dump(data, allow_unicode=True))
+    cases, faults = loaded(yaml.safe_dump(data, allow_unicode=True))
+    assert bool(cases) != bool(faults)
 
 
 @st.composite
@@ -157,7 +158,8 @@ def mutated(draw: st.DrawFn) -> str:
 @UNHURRIED
 @given(mutated())
 def test_any_change_to_a_file_of_the_corpus(text: str) -> None:
-    loads(text)
+    cases, faults = loaded(text)
+    assert bool(cases) != bool(faults)
 
 
 TOKENS = """
@@ -179,10 +181,11 @@ tokens = st.sampled_from([*TOKENS.split(), "\n", "\n\n", "\n    "])
 @example("g = " + "9" * 5000)
 def test_any_program(program: str) -> None:
     indented = program.replace("\n", "\n      ")
-    loads(
+    cases, faults = loaded(
         "introduction: a\ncases:\n  a:\n    title: a\n    source: contract/1\n"
         f"    inputs: {{x: 3.0}}\n    run: |\n      {indented}\n    expect: {{g: 9.0}}\n"
     )
+    assert bool(cases) != bool(faults)
 
 
 def entry(name: str, lines: str, expect: str = "1.0") -> str:
