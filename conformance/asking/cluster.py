@@ -20,7 +20,7 @@ from conformance.asking import node
 from conformance.asking.address import LOCAL
 from conformance.asking.events import Event, TargetFailed, TargetReady
 from conformance.asking.jobs import Jobs
-from conformance.asking.session import WorkerError
+from conformance.asking.session import LISTS, WorkerError
 from conformance.asking.worker import (
     Job,
     answer_of,
@@ -146,7 +146,7 @@ class _Asking:
         self._about: dict[Target, Mapping[str, Any]] = {}
         self._failing: dict[Target, set[str]] = {}
         self._failed: dict[Target, str] = {}
-        self._files: dict[Target, tuple[str, bytes]] = {}
+        self._files: dict[Target, tuple[str, str, bytes]] = {}
         self._given: set[tuple[str, Target]] = set()
         self._counted, self._threads = 0.0, 0
         self._out: dict[str, tuple[Any, _Batch]] = {}
@@ -195,7 +195,8 @@ class _Asking:
         for target in targets:
             if target.module.endswith(".py"):
                 data = Path(target.module).read_bytes()
-                self._files[target] = Path(target.module).name, data
+                digest = hashlib.sha256(data).hexdigest()
+                self._files[target] = Path(target.module).name, digest, data
             self._put(_Batch(target))
         while self._out:
             yield from self._taken()
@@ -246,9 +247,8 @@ class _Asking:
         }
         file = None
         if target in self._files:
-            name, data = self._files[target]
-            file = name, hashlib.sha256(data).hexdigest()
-            told["module"] = name
+            name, digest, _ = self._files[target]
+            file, told["module"] = (name, digest), name
         head = {**self._said, "target": told, "file": file}
         lines = [json.dumps(one).encode() for one in (head, *map(request_of, batch.jobs))]
         able = self._able(target) if target in self._failing else None
@@ -272,7 +272,7 @@ class _Asking:
         try:
             head, *replies = (mapping(parse_json(line)) for line in data.split(b"\n"))
             named, about, failure = text(head["node"]), mapping(head["about"]), head["failure"]
-            for listed in ("lacks", "confined", "notes"):
+            for listed in LISTS:
                 texts(about.get(listed, []))
             version, wants = text(head["gradconf"]), head["wants"] is True
             answers = [
@@ -329,7 +329,7 @@ class _Asking:
         """Send a target's file to a node, once."""
         if (named, target) not in self._given:
             self._given.add((named, target))
-            name, data = self._files[target]
+            name, _, data = self._files[target]
             self._call(node.keep, name.encode(), data, workers=[named])
 
     def _call(self, function: Callable[..., None], *words: bytes, workers: list[str]) -> None:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -131,9 +132,7 @@ def _target(asked: Mapping[str, Any]) -> Target:
     module = str(_path(*asked["file"])) if asked["file"] else told["module"]
     target = Target(told["label"], module, tuple(told["modes"]), told["attribute"], told["version"])
     if target.is_adapted:
-        target = Target(
-            target.label, module, target.modes, version=target.version, path=(str(INSIDE.parent),)
-        )
+        target = replace(target, path=(str(INSIDE.parent),))
     return provisioned(target, lambda line: None)
 
 

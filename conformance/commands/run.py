@@ -98,6 +98,10 @@ def run_run(arguments: argparse.Namespace) -> int:
     is asked, without cases all; other frameworks alone are asked those of them that are portable.
     """
     parse_targets([word for word in arguments.words if names_target(word)])  # refused first
+    if arguments.durations and not arguments.shard:
+        raise UsageError("--durations is for --shard I/N")
+    if (arguments.repeat or 0) < 0:
+        raise UsageError("--repeat must not be below zero")
     with options.cluster_of(arguments) as cluster:
         return _run(arguments, cluster)
 
@@ -105,10 +109,6 @@ def run_run(arguments: argparse.Namespace) -> int:
 def _run(arguments: argparse.Namespace, cluster: Cluster | None) -> int:
     """Run them here, or on the nodes of a cluster."""
     shard = arguments.shard
-    if arguments.durations and not shard:
-        raise UsageError("--durations is for --shard I/N")
-    if (arguments.repeat or 0) < 0:
-        raise UsageError("--repeat must not be below zero")
     targets, selection, cases, chosen = _chosen(arguments)
     part = chosen
     if shard:

@@ -296,9 +296,7 @@ class _Asked:
 def _explained(text: str, mismatch: Mismatch, check: Check, tally: Tally) -> bool:
     """Whether a known difference of the target, or of TensorFlow beside it, explains this one."""
     swapped = replace(mismatch, expected=mismatch.got, got=mismatch.expected)
-    names = {check.target.name}
-    if name_of(check.beside) == "tensorflow":
-        names.add("tensorflow")
+    names = {check.target.name} | {"tensorflow"}.intersection([name_of(check.beside)])
     tried = (explanation_of(text, swapped, check.name, name) for name in sorted(names))
     known = next(filter(None, tried), None)
     if known:

@@ -55,9 +55,8 @@ class Caught:
 
         Of a mutant that is caught by chance, any case counts.
         """
-        if found.fault or found.stopped or not self.knows(mutant):
-            return []
-        if mutant.chance and found.kills:
+        by_chance = mutant.chance and found.kills
+        if found.fault or found.stopped or by_chance or not self.knows(mutant):
             return []
         known = self.kills[mutant.name].difference(found.kills)
         return [case.id for case in asked if case.id in known]

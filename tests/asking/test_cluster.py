@@ -201,6 +201,14 @@ def has_answers(record: Path, count: int) -> bool:
     return record.exists() and record.read_text().count('"target":"./tape.py","mode"') >= count
 
 
+def under_way(folder: Path, dask: Dask) -> tuple[Path, subprocess.Popen[str]]:
+    """A run on a cluster's nodes, when it has answers, and its record."""
+    record = folder / "cluster.jsonl"
+    process = run(folder, *WORDS, "--cluster", dask.address, "--output", str(record))
+    wait_for(lambda: has_answers(record, 10))
+    return record, process
+
+
 @pytest.fixture(scope="module")
 def of_one_machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("one machine")
@@ -218,9 +226,7 @@ class TestReal:
     def test_a_node_that_dies_costs_no_cell(
         self, tmp_path: Path, dask: Dask, of_one_machine: Path
     ) -> None:
-        record = tmp_path / "cluster.jsonl"
-        process = run(tmp_path, *WORDS, "--cluster", dask.address, "--output", str(record))
-        wait_for(lambda: has_answers(record, 10))
+        record, process = under_way(tmp_path, dask)
         killed, *others = dask.nodes
         killed.kill()
         for other in others:  # what remains waits for the one that joins
@@ -242,9 +248,7 @@ class TestReal:
     def test_a_run_whose_scheduler_is_lost_is_resumed(
         self, tmp_path: Path, dask: Dask, of_one_machine: Path
     ) -> None:
-        record = tmp_path / "cluster.jsonl"
-        process = run(tmp_path, *WORDS, "--cluster", dask.address, "--output", str(record))
-        wait_for(lambda: has_answers(record, 10))
+        record, process = under_way(tmp_path, dask)
         dask.scheduler.send_signal(signal.SIGKILL)
         code, said = ended(process)
         assert code == 4, said

@@ -10,7 +10,6 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections import defaultdict
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -21,6 +20,7 @@ from pathlib import Path
 from conformance.answers.answer import Answer
 from conformance.asking.worker import Job, Worker
 from conformance.corpus.language.case import Case
+from conformance.report.building import grouped
 from conformance.suite.agreement import differences
 from conformance.suite.campaign import Campaign
 from conformance.suite.drawing import drawn
@@ -109,11 +109,8 @@ def _answers(target: Target, programs: Sequence[Case]) -> Generator[Answer]:
 
 def told(mutants: Sequence[Mutant], found: dict[str, Case]) -> str:
     """The share that is found, by family, and the names of the others."""
-    families: defaultdict[str, list[Mutant]] = defaultdict(list)
-    for mutant in mutants:
-        families[mutant.family].append(mutant)
     lines = []
-    for family, members in families.items():
+    for family, members in grouped(mutants, lambda mutant: mutant.family).items():
         missed = sorted(mutant.name for mutant in members if mutant.name not in found)
         lines.append(f"{family}: {len(members) - len(missed)} of {len(members)}")
         lines += [f"    not found: {', '.join(missed)}"] if missed else []
