@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from conformance.corpus.catalogue import Variant, load_catalogue
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.loader import load_text
+from conformance.corpus.language.program import names_read, tree_of
 
 Shape: TypeAlias = "tuple[int, ...] | None"
 """The sizes of a value's axes; None where the draft does not follow them."""
@@ -211,7 +212,7 @@ class _Marked(ast.NodeTransformer):
 @cache
 def _weighted(admits: Callable[[str], bool]) -> Sequence[Family]:
     """The families of admitted texts, each as often as it is drawn."""
-    return [family for weight, family in _families(admits) for _ in range(weight)]
+    return [family for weight, family in _families(admits) if family[0] for _ in range(weight)]
 
 
 def _families(admits: Callable[[str], bool]) -> Iterator[tuple[int, Family]]:
@@ -451,8 +452,8 @@ QUERIES: tuple[Callable[[st.DrawFn, _Draft], _Query], ...] = (
 
 def _entry(draft: _Draft, query: _Query) -> str:
     program = "\n".join(query.run)
-    read = sorted(set(re.findall(r"\b[xyz]\b", program)))
-    inputs = ", ".join(f"{name}: {draft.inputs[name]}" for name in read)
+    read = names_read(tree_of(program))
+    inputs = ", ".join(f"{name}: {given}" for name, given in draft.inputs.items() if name in read)
     expect = ", ".join(f"{name}: oracle" for name in query.observed)
     return (
         f"title: Drawn\nsource: contract/s1\ninputs: {{{inputs}}}\n"

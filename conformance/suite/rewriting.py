@@ -14,7 +14,7 @@ import numpy as np
 import yaml
 
 from conformance.answers.answer import Answer, Slices, Structure, Tensor, Value
-from conformance.corpus.language.program import tree_of
+from conformance.corpus.language.program import names_read, tree_of
 
 Both: TypeAlias = "tuple[Answer, Answer]"
 """What is due of a rewritten program, and what it answered."""
@@ -48,7 +48,8 @@ class Program:
 
     def entry(self, title: str = "Drawn") -> str:
         """The entry of a case that holds it."""
-        read = {name: v for name, v in self.inputs.items() if re.search(rf"\b{name}\b", self.run)}
+        names = names_read(tree_of(self.run))
+        read = {name: given for name, given in self.inputs.items() if name in names}
         inputs = yaml.safe_dump(read, default_flow_style=True, width=10_000, sort_keys=False)
         expect = ", ".join(f"{name}: {due}" for name, due in self.expect.items())
         return (
