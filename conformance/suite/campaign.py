@@ -32,8 +32,8 @@ from conformance.suite.rewriting import Program, Relation
 from conformance.targets.specification import Target, TargetError, name_of
 from conformance.verdicts.judge import Evidence, judge
 
-AHEAD = 8
-"""Programs that are asked while an earlier one is examined."""
+AHEAD = 60
+"""Programs that wait: targets are asked them while others are drawn, 100 at once, or examined."""
 RELATIONS_EACH = 3
 """Relations that a program is held against; the next program is held against the next ones."""
 SECONDS = 60.0

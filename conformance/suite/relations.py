@@ -17,6 +17,7 @@ import numpy as np
 
 from conformance.answers.answer import Answer, NoneValue, Slices, Structure, Tensor, Value
 from conformance.corpus.language.case import DERIVATIVE
+from conformance.corpus.language.program import parsed
 from conformance.suite.rewriting import (
     PLAIN,
     UNDERIVED,
@@ -27,7 +28,6 @@ from conformance.suite.rewriting import (
     calls_in,
     expression,
     mapped,
-    parsed,
     query_of,
     single_query_of,
     with_observed,

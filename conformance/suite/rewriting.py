@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ import numpy as np
 import yaml
 
 from conformance.answers.answer import Answer, Slices, Structure, Tensor, Value
-from conformance.corpus.language.program import names_read, tree_of
+from conformance.corpus.language.program import names_read, parsed, tree_of
 
 Both: TypeAlias = "tuple[Answer, Answer]"
 """What is due of a rewritten program, and what it answered."""
@@ -25,11 +24,6 @@ UNDERIVED = re.compile(
 )
 """What else has a gradient by convention, or inputs with two parts."""
 QUERIES = ("gradient", "jacobian", "batch_jacobian", "jvp")
-
-
-def parsed(text: str) -> ast.Module:
-    """The tree of a program, which may be changed."""
-    return copy.deepcopy(tree_of(text))
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,14 @@ def tree_of(text: str) -> ast.Module:
 
     Errors: what `compile` raises.
     """
+    return parsed(text)
+
+
+def parsed(text: str) -> ast.Module:
+    """The tree of a program's text, made anew: who asks may change it.
+
+    Errors: what `compile` raises.
+    """
     with _PARSING:
         tree = compile(text, "<case>", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     assert isinstance(tree, ast.Module)
