@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from conformance.asking.cluster import Cluster
 from conformance.asking.events import Cell, Event, TargetFailed
 from conformance.asking.jobs import Jobs
+from conformance.asking.nodes import ask_nodes
 from conformance.asking.worker import ORACLE_MODULE, Worker
 from conformance.corpus.language.case import Case
 from conformance.drivers import LIMITS, Limits
@@ -56,7 +57,7 @@ def ask(
     alone = not any(target.is_reference for target in targets)
     jobs = {target: Jobs(cases, target, wanted, workers, alone=alone) for target in targets}
     if cluster:
-        yield from cluster.ask(jobs, timeout, limits, first)
+        yield from ask_nodes(cluster, jobs, timeout, limits, first)
         return
     limits = limits.shared(sum(each.threads for each in jobs.values()))
     threads: dict[threading.Thread, Worker] = {}

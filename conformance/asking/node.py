@@ -6,8 +6,10 @@ comes back says how that went, each further one is what came of a request.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance import __version__
+from conformance.asking.baggage import FOLDER, unpack
 from conformance.asking.seat import Seat
 from conformance.asking.session import WorkerError
 from conformance.drivers import INSIDE, LIMITS, Limits
@@ -78,11 +81,21 @@ def _replies(
 
 
 class _NodeSeat(Seat):
-    """A seat that is not ended from another thread while it is asked."""
+    """A seat that is not ended from another thread while it is asked, and what it needs of files.
 
-    def __init__(self, target: Target, limits: Limits) -> None:
-        super().__init__(target, limits)
+    A folder that travelled is unpacked into a place of its own.
+    """
+
+    def __init__(self, asked: Mapping[str, Any]) -> None:
         self.lock = threading.Lock()
+        self._held = contextlib.ExitStack()
+        with contextlib.ExitStack() as held:
+            super().__init__(_target(asked, held), _limits(asked))
+            self._held = held.pop_all()
+
+    def close(self) -> None:
+        super().close()
+        self._held.close()
 
 
 class _Seats:
@@ -103,7 +116,7 @@ class _Seats:
             old = [self._held.pop(one) for one in own[: len(own) - KEPT + 1]] if not seat else []
         for one in old:
             one.close()
-        seat = seat or _NodeSeat(_target(asked), _limits(asked))
+        seat = seat or _NodeSeat(asked)
         with self._lock:
             self._held[key] = seat
         return seat
@@ -126,13 +139,17 @@ class _Seats:
 _SEATS = _Seats()
 
 
-def _target(asked: Mapping[str, Any]) -> Target:
-    """The target of a batch, with the environment that it needs on this machine."""
-    told = asked["target"]
-    module = str(_path(*asked["file"])) if asked["file"] else told["module"]
+def _target(asked: Mapping[str, Any], held: contextlib.ExitStack) -> Target:
+    """The target of a batch, with the folders and the environment that it needs on this machine."""
+    told, file = asked["target"], asked["file"] and _path(*asked["file"])
+    module = str(file) if file and file.name != FOLDER else told["module"]
     target = Target(told["label"], module, tuple(told["modes"]), told["attribute"], told["version"])
     if target.is_adapted:
         target = replace(target, path=(str(INSIDE.parent),))
+    if file and file.name == FOLDER:
+        folder = held.enter_context(tempfile.TemporaryDirectory(prefix="gradconf-target-"))
+        unpack(file.read_bytes(), Path(folder))
+        target = replace(target, path=(folder,))
     return provisioned(target, lambda line: None)
 
 

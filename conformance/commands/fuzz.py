@@ -14,6 +14,8 @@ from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from conformance import __version__
 from conformance.answers.mismatch import lines
+from conformance.asking.cluster import ClusterLost
+from conformance.asking.worker import TargetChanged
 from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.commands import options
 from conformance.files import write_whole
@@ -49,6 +51,8 @@ def fuzz_options(parser: argparse.ArgumentParser) -> None:
     add("--relations", nargs="+", metavar="NAME", help=f"of these alone: {names}")
     add("--output", type=Path, metavar="DIR", help="a case file for each finding")
     add("--python", metavar="PATH", help="an existing environment's interpreter")
+    options.add_cluster(parser)
+    add("-j", "--jobs", type=count, default=2, help="nodes of --cluster local")
 
 
 def run_fuzz(arguments: argparse.Namespace) -> int:
@@ -69,24 +73,34 @@ def run_fuzz(arguments: argparse.Namespace) -> int:
     relations = _relations(arguments.relations)
     if arguments.output and arguments.output.exists() and any(arguments.output.iterdir()):
         raise UsageError(f"--output {arguments.output}: not empty: name a new folder")
-    words = [
-        provisioned(one, options.say) for one in parse_targets(arguments.targets, arguments.python)
-    ]
-    with closing(Campaign(words, relations, arguments.seed)) as campaign:
-        campaign.start()
-        found: list[Finding] = []
-        try:
-            _find(campaign, arguments, found)
-            causes, interrupted = _shrunk(campaign, found), False
-        except KeyboardInterrupt:  # what was found is told as it is
-            causes, interrupted = _alike(campaign, found), True
-        for number, cause in enumerate(sorted(causes, key=_severity), 1):
-            file = arguments.output and _write(campaign, arguments.output, number, cause)
-            print(*_shown(number, cause, file), sep="\n")
-        print(*_counts(campaign, len(causes), len(found)), sep="\n")
-        word = "interrupted" if interrupted else _word(campaign, causes)
+    targets = parse_targets(arguments.targets, arguments.python)
+    with options.cluster_of(arguments) as cluster:
+        if not cluster:  # whose nodes have environments of their own
+            targets = [provisioned(target, options.say) for target in targets]
+        with closing(Campaign(targets, relations, arguments.seed, cluster)) as campaign:
+            word = _told(campaign, arguments)
     print(word)
     return EXIT_CODES[word]
+
+
+def _told(campaign: Campaign, arguments: argparse.Namespace) -> Word:
+    """Find out, tell what was found, and say what it comes to."""
+    found: list[Finding] = []
+    ended: Word | None = None
+    try:
+        campaign.start()
+        _find(campaign, arguments, found)
+        causes = _shrunk(campaign, found)
+    except KeyboardInterrupt:  # what was found is told as it is
+        causes, ended = _alike(campaign, found), "interrupted"
+    except (ClusterLost, TargetChanged) as error:
+        causes, ended = _alike(campaign, found), "untrustworthy"
+        print(clean(str(error)))
+    for number, cause in enumerate(sorted(causes, key=_severity), 1):
+        file = arguments.output and _write(campaign, arguments.output, number, cause)
+        print(*_shown(number, cause, file), sep="\n")
+    print(*_counts(campaign, len(causes), len(found)), sep="\n")
+    return ended or _word(campaign, causes)
 
 
 def _duration(text: str) -> float:

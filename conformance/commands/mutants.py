@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
+from conformance.asking.cluster import ClusterLost
 from conformance.closing import EXIT_CODES, UsageError, Word
 from conformance.commands import options
 from conformance.commands.rules import run_rule_mutants
@@ -37,7 +38,8 @@ def mutants_options(parser: argparse.ArgumentParser) -> None:
     options.add_selection(parser)
     add("--family", action="append", default=[], help="with tensorflow: of these operations")
     add("--sample", type=count, metavar="N", help="N of them; with --known, of the unchanged")
-    add("-j", "--jobs", type=count, default=2, help="mutants at a time")
+    add("-j", "--jobs", type=count, default=2, help="mutants at a time, or local nodes")
+    options.add_cluster(parser)
     add("--known", metavar="FILE", help="what an earlier run wrote: ask what has changed")
     add("--output", metavar="FILE", help="what was found, as JSON (.gz: compressed)")
 
@@ -54,6 +56,8 @@ def run_mutants(arguments: argparse.Namespace) -> int:
     `gradconf mutants tensorflow [RULE[:MISTAKE]]` breaks TensorFlow's registered gradients instead.
     """
     if arguments.mutants[:1] == ["tensorflow"]:
+        if arguments.cluster:
+            raise UsageError("gradconf mutants tensorflow asks this machine: leave out --cluster")
         return run_rule_mutants(arguments)
     if arguments.family or (arguments.sample and not arguments.known):
         raise UsageError("--family is for gradconf mutants tensorflow, --sample N for --known, too")
@@ -63,9 +67,17 @@ def run_mutants(arguments: argparse.Namespace) -> int:
     cases = select(load_corpus(arguments.corpus), options.selection_of(arguments, ()))
     found.identities = {case.id: identity_of_case(case) for case in cases}
     if found.mutants:
-        with tempfile.TemporaryDirectory(prefix="gradconf-mutants-") as workshop:
-            for line in _lines(found, cases, Path(workshop), arguments):
-                print(line, flush=True)
+        with (
+            options.cluster_of(arguments) as cluster,
+            tempfile.TemporaryDirectory(prefix="gradconf-mutants-") as workshop,
+        ):
+            run = MutationRun(cases, cluster)
+            try:
+                for line in _lines(found, cases, Path(workshop), run, arguments):
+                    print(line, flush=True)
+            except ClusterLost as error:
+                found.stopped = str(error)
+                print(found.stopped, flush=True)
     if arguments.output:
         options.write_output(json.dumps(_document(found), indent=1) + "\n", arguments.output)
     print(found.word)
@@ -96,6 +108,8 @@ class _Found:
     mutants: Sequence[Mutant]
     known: Caught = field(default_factory=Caught)
     identities: dict[str, str] = field(default_factory=dict)
+    stopped: str = ""
+    """Why not everything was asked: its cluster was lost."""
     lost: list[str] = field(default_factory=list)
     """What is known and does not hold: the mutants that a case does not catch any more."""
     control: Tally = field(default_factory=lambda: Tally("control"))
@@ -137,21 +151,28 @@ class _Found:
         """What the run comes to, in one word."""
         if not self.mutants:
             return "nothing_ran"
-        if not self.proved or any(tally.fault for tally in [*self.tallies, *self.nulls]):
+        if (
+            self.stopped
+            or not self.proved
+            or any(tally.fault for tally in [*self.tallies, *self.nulls])
+        ):
             return "untrustworthy"
         gaps = self.lost or self.unfailed or self.unshown
         return "conforms" if self.caught == len(self.tallies) and not gaps else "falls_short"
 
 
 def _lines(
-    found: _Found, cases: Sequence[Case], workshop: Path, arguments: argparse.Namespace
+    found: _Found,
+    cases: Sequence[Case],
+    workshop: Path,
+    run: MutationRun,
+    arguments: argparse.Namespace,
 ) -> Iterator[str]:
     """Find it all out, and say it on the way; null targets are asked beside all mutants only."""
     untouched = control(workshop)
     due = found.known.due(found.mutants, cases, arguments.sample or 0)
     asked = [mutant for mutant in found.mutants if due[mutant.name]]
     targets = [make(mutant, workshop) for mutant in asked]
-    run = MutationRun(cases)
     found.control = run.ask_control(untouched)
     yield f"control: {found.control.passed} of {found.control.applicable} cells pass"
     yield from [f"  {found.control.fault}"] if found.control.fault else []

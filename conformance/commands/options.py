@@ -94,7 +94,7 @@ def cluster_of(arguments: argparse.Namespace) -> Iterator[Cluster | None]:
     from conformance.asking.address import parse_address
     from conformance.asking.cluster import Cluster
 
-    if arguments.python:
+    if getattr(arguments, "python", None):
         raise UsageError("--python names an interpreter of this machine: leave out --cluster")
     address = parse_address(arguments.cluster, insecure=arguments.insecure)
     with contextlib.closing(Cluster(address, arguments.jobs)) as cluster:

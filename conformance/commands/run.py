@@ -15,6 +15,7 @@ from typing import Any
 from conformance.asking.ask import DEFAULT_TIMEOUT, ask, with_oracle
 from conformance.asking.cluster import Cluster, ClusterLost
 from conformance.asking.events import Answered, Cell, Event, TargetReady
+from conformance.asking.nodes import about_on
 from conformance.asking.profile import PROFILES, asked_by
 from conformance.asking.record import RecordError, is_headless, read_record
 from conformance.asking.record_writer import Kept, RecordLock, RecordWriter
@@ -249,7 +250,8 @@ def _kept(path: Path, cases: Sequence[Case], plan: Plan, shard: str) -> Kept:
         return Kept()
     targets = with_oracle(plan.targets)
     record = read_record(path, ids_of_today(cases))
-    start = partial(plan.cluster.about if plan.cluster else about_of, limits=plan.limits)
+    asking = partial(about_on, plan.cluster) if plan.cluster else about_of
+    start = partial(asking, limits=plan.limits)
     return resumed(record, plan.cases, targets, say, shard, start)
 
 

@@ -9,7 +9,6 @@ import contextlib
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, count, islice
@@ -20,7 +19,9 @@ import numpy as np
 from conformance.answers.answer import Answer, Slices, Structure, Tensor, Value
 from conformance.answers.mismatch import Mismatch
 from conformance.asking.ask import ORACLE
-from conformance.asking.worker import Job, Worker
+from conformance.asking.asker import Asker, Here, OnNodes, Promised
+from conformance.asking.cluster import Cluster
+from conformance.asking.worker import Job
 from conformance.corpus.language.case import DERIVATIVE, Case
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.lowering import lower
@@ -33,7 +34,7 @@ from conformance.targets.specification import Target, TargetError, name_of
 from conformance.verdicts.judge import Evidence, judge
 
 AHEAD = 60
-"""Programs that wait: targets are asked them while others are drawn, 100 at once, or examined."""
+"""Programs, for each process of a target, that it is asked while 100 are drawn or one examined."""
 RELATIONS_EACH = 3
 """Relations that a program is held against; the next program is held against the next ones."""
 SECONDS = 60.0
@@ -64,26 +65,34 @@ class Tally:
 
 
 class Campaign:
-    """Targets and the oracle, each in a process that a thread of its own asks."""
+    """Targets that are asked programs, on the nodes of a cluster or here, and the oracle here."""
 
-    def __init__(self, targets: Sequence[Target], relations: Sequence[Relation], seed: int) -> None:
+    def __init__(
+        self,
+        targets: Sequence[Target],
+        relations: Sequence[Relation],
+        seed: int,
+        cluster: Cluster | None = None,
+    ) -> None:
+        """Programs and findings are those of the seed, wherever the targets are asked."""
         self.targets, self.relations, self.seed = targets, relations, seed
         self.tally = Tally()
-        labels = {target.label: target for target in (ORACLE, *targets)}
-        self._workers = {label: Worker(target, SECONDS) for label, target in labels.items()}
-        self._threads = {label: ThreadPoolExecutor(1) for label in labels}
+        self._oracle = Here([ORACLE], SECONDS)
+        self._asker: Asker = Here(targets, SECONDS)
+        if cluster:
+            self._asker = OnNodes(cluster, len(targets), SECONDS)
 
     def close(self) -> None:
         """End all processes."""
-        for label, worker in self._workers.items():
-            self._threads[label].submit(worker.close)
-            self._threads[label].shutdown()
+        self._oracle.close()
+        self._asker.close()
 
     @property
     def versions(self) -> str:
         """The targets, with the versions that they told."""
-        told = {label: worker.about.get("version") for label, worker in self._workers.items()}
-        return ", ".join(f"{label} {version or ''}".strip() for label, version in told.items())
+        abouts = {target.label: self._asker.about(target) for target in self.targets}
+        told = {ORACLE.label: self._oracle.about(ORACLE)} | abouts
+        return ", ".join(f"{of} {about.get('version') or ''}".strip() for of, about in told.items())
 
     def admits(self, text: str) -> bool:
         """Whether the oracle has what the text of an operation calls."""
@@ -95,27 +104,27 @@ class Campaign:
         texts = " ".join(chain.from_iterable(texts_of_catalogue().values()))
         names = sorted({*CALLED.findall(texts)})
         entries = [Program({}, f"g = [tf.{name}]", {"g": "oracle"}).entry() for name in names]
-        asked = [self.ask(ORACLE, case_of([entry])[0], "eager") for entry in entries]
+        asked = [*map(self.ask_oracle, case_of(entries))]
         told = zip(names, asked, strict=True)
         return frozenset(name for name, answer in told if answer.result().outcome == "answered")
 
     def start(self) -> None:
         """Start every target. Errors: TargetError where one does not start."""
         trivial = Program({}, "g = 1.0", {"g": "oracle"}).entry()
-        asked = [self.asked(trivial, target, target.modes[0]) for target in self.targets]
+        (case,) = case_of([trivial])
+        asked = [self.ask(target, case, target.modes[0]) for target in self.targets]
         self.admits("")  # the oracle is asked meanwhile
         for answer in asked:
             if answer.result().outcome == "not_run":
                 raise TargetError(answer.result().detail)
 
-    def ask(self, target: Target, case: Case, mode: str) -> Future[Answer]:
+    def ask(self, target: Target, case: Case, mode: str) -> Promised:
         """The answer of a target, when it has one."""
-        worker = self._workers[target.label]
-        return self._threads[target.label].submit(lambda: worker.ask(Job(case, mode)).answer)
+        return self._asker.ask(target, Job(case, mode))
 
-    def asked(self, entry: str, target: Target, mode: str = "eager") -> Future[Answer]:
-        """The answer of a target to an entry."""
-        return self.ask(target, case_of([entry])[0], mode)
+    def ask_oracle(self, case: Case) -> Promised:
+        """The answer of the oracle, when it has one."""
+        return self._oracle.ask(ORACLE, Job(case, "eager"))
 
     # ----- the campaign -----
 
@@ -125,7 +134,7 @@ class Campaign:
         waiting: deque[_Asked] = deque()
         for asked in islice(self._stream(), examples):
             waiting.append(asked)
-            if len(waiting) > AHEAD:
+            if len(waiting) > AHEAD * self._asker.width:
                 yield self._examined(waiting.popleft())
             self.tally.seconds = time.monotonic() - began
             if seconds is not None and self.tally.seconds > seconds:
@@ -148,7 +157,7 @@ class Campaign:
         self.tally.programs += 1
         self.tally.operations.update(operations_of(asked.entry))
         found = list(asked.findings(self.tally))
-        self.tally.inside += asked.inside / len(self.targets)
+        self.tally.inside += asked.inside / len(self.targets) / self._asker.width
         if asked.set_aside and not found:
             self.tally.set_aside[asked.set_aside[0]] += 1
         return found
@@ -159,8 +168,8 @@ class Campaign:
 
     def restart(self) -> None:
         """End all processes: the next question starts others."""
-        for label, worker in self._workers.items():
-            self._threads[label].submit(worker.close).result()
+        self._oracle.restart()
+        self._asker.restart()
 
     def shows(self, cause: Cause) -> bool:
         """Whether the smallest program of a cause still fails as it did."""
@@ -194,9 +203,10 @@ class _Asked:
         self.of, self.entry, self.batch, self.only = of, entry, batch, only
         self.set_aside: list[str] = []
         self.inside = 0.0
-        self._oracle = of.asked(entry, ORACLE)
+        (case,) = case_of([entry])
+        self._oracle = of.ask_oracle(case)
         self._answers = {
-            (target.label, mode): of.asked(entry, target, mode)
+            (target.label, mode): of.ask(target, case, mode)
             for target in of.targets
             for mode in self._modes(target)
         }
@@ -206,7 +216,7 @@ class _Asked:
         """The modes that are asked: where one check is wanted, its own and the first."""
         return [m for m in target.modes if not self.only or m in (target.modes[0], self.only.mode)]
 
-    def _related(self, number: int) -> Iterator[tuple[Relation, Target, Case, str, Future[Answer]]]:
+    def _related(self, number: int) -> Iterator[tuple[Relation, Target, Case, str, Promised]]:
         """The program as relations rewrite it, asked of each target in its first mode."""
         program = Program.of(self.entry)
         relations = list(self.of.relations)
@@ -288,7 +298,8 @@ class _Asked:
     @cached_property
     def _moving(self) -> set[str]:
         """The names whose values move, in the oracle, when the inputs are moved a little."""
-        told = [self.of.asked(moved(self.entry, steps), ORACLE) for steps in (MOVED, -MOVED)]
+        cases = case_of([moved(self.entry, steps) for steps in (MOVED, -MOVED)])
+        told = [*map(self.of.ask_oracle, cases)]
         apart = (differences(self._oracle.result(), answer.result()) for answer in told)
         return {mismatch.name for mismatch in chain.from_iterable(apart)}
 

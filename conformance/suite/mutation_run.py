@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -11,7 +12,8 @@ from pathlib import Path
 
 from conformance.answers.answer import Answer
 from conformance.asking.ask import ask
-from conformance.asking.events import Answered
+from conformance.asking.cluster import Cluster
+from conformance.asking.events import Answered, Event
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import lower
 from conformance.targets.specification import Target
@@ -71,7 +73,9 @@ class Tally:
 class MutationRun:
     """Asks wrong implementations the corpus, with the control's answers as second witness."""
 
-    def __init__(self, cases: Sequence[Case]) -> None:
+    def __init__(self, cases: Sequence[Case], cluster: Cluster | None = None) -> None:
+        """The nodes of a `cluster` are asked instead of this machine; the tallies are the same."""
+        self._cluster = cluster
         self._cases = {case.id: case for case in cases}
         self._oracle: dict[str, Answer] = {}
         self.lacking: set[str] = set()
@@ -85,7 +89,8 @@ class MutationRun:
         The derivatives of its forwards are due of all mutants: these are asked for none.
         """
         tally = Tally(control.label)
-        for answered in self._answers(control, self._cases.values(), derivatives=True):
+        answers = [*self._answers(control, self._cases.values(), derivatives=True)]
+        for answered in answers:  # the derivatives are all known by now
             judgement = self._judged(answered)
             tally.count(answered.cell.case, judgement)
             self._oracle[answered.cell.case] = answered.answer
@@ -122,14 +127,26 @@ class MutationRun:
             if own:
                 in_mode = replace(target, modes=modes)
                 events = ask(
-                    own, [in_mode], timeout=TIMEOUT, wanted=lambda cell: derivatives or cell.runs
+                    own,
+                    [in_mode],
+                    timeout=TIMEOUT,
+                    wanted=lambda cell: derivatives or cell.runs,
+                    cluster=self._cluster,
                 )
                 with closing(events):
-                    for event in events:
-                        if isinstance(event, Answered) and not event.cell.runs:
-                            self._derived[event.cell.case] = event.answer
-                        elif isinstance(event, Answered):
-                            yield event
+                    yield from self._in_order(own, events)
+
+    def _in_order(self, cases: Iterable[Case], events: Iterable[Event]) -> Iterator[Answered]:
+        """The answers as one process gives them, whichever node was faster."""
+        due = deque(case.id for case in sorted(cases, key=lambda case: not case.isolated))
+        came: dict[str, Answered] = {}
+        for event in events:
+            if isinstance(event, Answered) and not event.cell.runs:
+                self._derived[event.cell.case] = event.answer
+            elif isinstance(event, Answered):
+                came[event.cell.case] = event
+            while due and due[0] in came:
+                yield came.pop(due.popleft())
 
     def _judged(self, answered: Answered) -> Judgement:
         case, mode = self._cases[answered.cell.case], answered.cell.mode

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.util
 import json
-import os
 import re
 import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +20,10 @@ from conformance.asking.address import parse_address
 from conformance.closing import UsageError
 from tests.asking.making import BROKEN, TEXT
 from tests.conftest import Program
+from tests.dask import CEILING, REAL, Dask, ended, started, wait_for
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
-CEILING = 120.0
-HAS_DASK = importlib.util.find_spec("distributed") is not None
-real = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not HAS_DASK, reason="needs the extra [cluster]"),
-]
 TAPE = """
 import time
 
@@ -108,75 +100,11 @@ def test_the_extra_is_named_where_it_is_missing(
 # ----- a real cluster -----
 
 
-class Dask:
-    """A scheduler and its nodes, each a process."""
-
-    def __init__(self, folder: Path, held: contextlib.ExitStack) -> None:
-        self._folder, self._held = folder, held
-        self._nodes = -1
-        file = folder / "scheduler.json"
-        self.scheduler = self._started(
-            "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)
-        )
-        wait_for(file.exists)
-        time.sleep(0.5)  # it may still be writing that
-        self.address = json.loads(file.read_text())["address"]
-        self.nodes = [self.node() for _ in range(3)]
-
-    def files_of(self, number: int) -> list[str]:
-        """What a node keeps of targets' files."""
-        folder = self._folder / f"cache {number}" / "files"
-        return sorted(file.parent.name for file in folder.glob("*/tape.py"))
-
-    def node(self) -> subprocess.Popen[bytes]:
-        return self._started(
-            "worker", self.address, "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1"
-        )
-
-    def _started(self, *words: str) -> subprocess.Popen[bytes]:
-        self._nodes += words[0] == "worker"
-        process = subprocess.Popen(
-            [sys.executable, "-m", "dask", *words, "--no-dashboard"],
-            cwd=self._folder,
-            env={**os.environ, "GRADCONF_CACHE": str(self._folder / f"cache {self._nodes}")},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        self._held.callback(process.wait)
-        self._held.callback(process.kill)
-        return process
-
-
 @pytest.fixture
 def dask(tmp_path: Path) -> Iterator[Dask]:
-    folder = tmp_path / "nodes"
-    folder.mkdir()
     (tmp_path / "tape.py").write_text(TAPE)
     with contextlib.ExitStack() as held:
-        yield Dask(folder, held)
-
-
-def wait_for(what: Callable[[], bool], seconds: float = CEILING) -> None:
-    until = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.05)
-
-
-def run(folder: Path, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "conformance.cli", "run", *words],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    with process:
-        output, errors = process.communicate(timeout=CEILING)
-    return process.returncode, output + errors
+        yield Dask(tmp_path / "nodes", held)
 
 
 def lines_of(record: Path) -> list[dict[str, Any]]:
@@ -204,7 +132,7 @@ def has_answers(record: Path, count: int) -> bool:
 def under_way(folder: Path, dask: Dask) -> tuple[Path, subprocess.Popen[str]]:
     """A run on a cluster's nodes, when it has answers, and its record."""
     record = folder / "cluster.jsonl"
-    process = run(folder, *WORDS, "--cluster", dask.address, "--output", str(record))
+    process = started(folder, "run", *WORDS, "--cluster", dask.address, "--output", str(record))
     wait_for(lambda: has_answers(record, 10))
     return record, process
 
@@ -214,14 +142,14 @@ def of_one_machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("one machine")
     (folder / "tape.py").write_text(TAPE)
     record = folder / "one.jsonl"
-    code, said = ended(run(folder, *WORDS, "-j", "2", "--output", str(record)))
+    code, said = ended(started(folder, "run", *WORDS, "-j", "2", "--output", str(record)))
     assert code == 0, said
     assert len(answers_of(record)) > 100
     return record
 
 
 class TestReal:
-    pytestmark = real
+    pytestmark = REAL
 
     def test_a_node_that_dies_costs_no_cell(
         self, tmp_path: Path, dask: Dask, of_one_machine: Path
@@ -256,11 +184,9 @@ class TestReal:
         told = "is lost: its scheduler does not answer"
         assert " ".join(said.split()).count(told) == 1
         with contextlib.ExitStack() as held:
-            folder = tmp_path / "again"
-            folder.mkdir()
-            again = Dask(folder, held)
+            again = Dask(tmp_path / "again", held)
             words = (*WORDS, "--cluster", again.address, "--output", str(record), "--resume")
-            code, said = ended(run(tmp_path, *words))
+            code, said = ended(started(tmp_path, "run", *words))
         assert code == 0, said
         assert " kept" in said
         assert answers_of(record) == answers_of(of_one_machine)
@@ -275,7 +201,7 @@ class TestReal:
         (corpus / "lost.yaml").write_text(TEXT)
         for record, where in (("one", ()), ("two", ("--cluster", dask.address))):
             words = ("./tape.py", "--corpus", "cases", "-q", "--timeout", "2", *where)
-            code, said = ended(run(tmp_path, *words, "--output", f"{record}.jsonl"))
+            code, said = ended(started(tmp_path, "run", *words, "--output", f"{record}.jsonl"))
             assert code in (1, 4, 5), said
         answers = answers_of(tmp_path / "two.jsonl")
         assert answers == answers_of(tmp_path / "one.jsonl")
@@ -283,7 +209,7 @@ class TestReal:
 
     def test_a_scheduler_that_nobody_started_is_told_in_a_line(self, tmp_path: Path) -> None:
         (tmp_path / "tape.py").write_text(TAPE)
-        code, said = ended(run(tmp_path, *WORDS, "--cluster", "127.0.0.1:9"))
+        code, said = ended(started(tmp_path, "run", *WORDS, "--cluster", "127.0.0.1:9"))
         assert code == 2, said
         assert len(said.splitlines()) == 2
 
@@ -292,7 +218,7 @@ class TestReal:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = str(free.getsockname()[1])
         commands = re.findall(r"^\$ (gradconf|dask) (.*?)(?: +#.*)?$", PAGE, re.MULTILINE)
-        assert len(commands) == 5
+        assert len(commands) == 7
         with contextlib.ExitStack() as held:
             for program, rest in commands:
                 words = rest.replace("8786", port).split()
