@@ -39,6 +39,10 @@ class Dask:
         self.address = json.loads(file.read_text())["address"]
         self.nodes = [self.node() for _ in range(nodes)]
 
+    def without_cache(self, number: int) -> None:
+        """Let a node that is still to be started keep nothing."""
+        (self._folder / f"cache {number}").touch()
+
     def files_of(self, number: int, name: str = "tape.py") -> list[str]:
         """What a node keeps of targets' files of a name."""
         folder = self._folder / f"cache {number}" / "files"

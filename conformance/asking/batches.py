@@ -6,7 +6,7 @@ import json
 import queue
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -186,9 +186,13 @@ class Batches:
         if version != __version__:
             raise self._cluster.lost(f"{named} has gradconf {version}, and this is {__version__}")
         if wants:
-            self._give(named, batch.target)
-            self.put(batch)
+            if failure := self._give(named, batch.target):
+                yield from self._elsewhere(named, failure, batch)
+            else:
+                self.put(batch)
             return
+        if answers:
+            self._cluster.answered.add(named)
         if about:
             yield from self._ready(batch.target, about)
         for job, answer in zip(batch.jobs, answers, strict=False):
@@ -224,18 +228,19 @@ class Batches:
             raise ValueError(f"no outcome {told['outcome']!r}")
         return Answer(cast(Outcome, told["outcome"]), detail=text(told["detail"]))
 
-    def _give(self, named: str, target: Target) -> None:
-        """Send a target's file to a node, once."""
-        if (named, target) not in self._given:
-            self._given.add((named, target))
-            baggage = self._baggage[target]
-            self._call(node.keep, baggage.name.encode(), baggage.data, workers=[named])
-
-    def _call(self, function: Callable[..., None], *words: bytes, workers: list[str]) -> None:
+    def _give(self, named: str, target: Target) -> str:
+        """Send what a target needs to a node, once; say why it is not kept there, or nothing."""
+        if (named, target) in self._given:
+            return ""
+        self._given.add((named, target))
+        baggage = self._baggage[target]
+        words = baggage.name.encode(), baggage.data
         try:
-            self._cluster.client.run(function, *words, workers=workers, on_error="ignore")
+            told = self._cluster.client.run(node.keep, *words, workers=[named], on_error="ignore")
         except (OSError, TimeoutError) as error:
             raise self._cluster.lost(clean(str(error))) from error
+        why = cast(bytes, told.get(named, b"")).decode()
+        return why and f"a node cannot keep {baggage.name}: {clean(why)}"
 
     def _next(self) -> tuple[Batch, bytes]:
         """The next batch that comes back. Errors: ClusterLost."""

@@ -36,6 +36,8 @@ class Cluster:
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         self.shares = nodes if address == LOCAL else 1
         """The nodes of one machine, which share its memory."""
+        self.answered: set[str] = set()
+        """The nodes that answered something."""
         self._local = None
         try:
             if address == LOCAL:

@@ -52,13 +52,17 @@ def answer(batch: bytes) -> bytes:
     return b"\n".join([json.dumps(told).encode(), *replies])
 
 
-def keep(name: bytes, data: bytes) -> None:
-    """Keep a target's file in a folder that is named by what it holds."""
+def keep(name: bytes, data: bytes) -> bytes:
+    """Keep a target's file in a folder that is named by what it holds; say why it cannot be."""
     path = _path(name.decode(), hashlib.sha256(data).hexdigest())
-    path.parent.mkdir(parents=True, exist_ok=True)
     new = beside(path)
-    new.write_bytes(data)
-    new.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.write_bytes(data)
+        new.replace(path)
+    except OSError as error:
+        return str(error).encode()
+    return b""
 
 
 def release(run: bytes) -> None:

@@ -154,9 +154,15 @@ class RecordWriter:
         else:
             self._line({"target": event.target, "failed": event.reason})
 
-    def finish(self, *, complete: bool, reason: str, seconds: float) -> None:
-        """Write the footer, the run came to its end or why it did not, and close the file."""
+    def finish(
+        self, *, complete: bool, reason: str, seconds: float, nodes: Sequence[str] = ()
+    ) -> None:
+        """Write the footer, the run came to its end or why it did not, and close the file.
+
+        `nodes` are those of a cluster that answered.
+        """
         footer = {"complete": complete, "reason": reason, "seconds": round(seconds, 3)}
+        footer |= {"nodes": list(nodes)} if nodes else {}
         try:
             if not self._broken:
                 for earlier in list(self._replaced.values()):

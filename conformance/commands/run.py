@@ -308,12 +308,18 @@ def _perform(
         findings.seconds = time.monotonic() - started
         progress.close()
         if writer:
-            _finish(writer, findings)
+            _finish(writer, findings, plan)
 
 
-def _finish(writer: RecordWriter, findings: Findings) -> None:
+def _finish(writer: RecordWriter, findings: Findings, plan: Plan) -> None:
+    nodes = sorted(plan.cluster.answered) if plan.cluster else ()
     try:
-        writer.finish(complete=findings.complete, reason=findings.reason, seconds=findings.seconds)
+        writer.finish(
+            complete=findings.complete,
+            reason=findings.reason,
+            seconds=findings.seconds,
+            nodes=nodes,
+        )
     except RecordError as error:
         findings.complete, findings.reason = False, findings.reason or str(error)
 

@@ -38,6 +38,30 @@ def __getattr__(name):
     return getattr(tf, name)
 """
 """The oracle, slow enough that something can happen meanwhile."""
+ENDS_NODES = """
+import os
+import signal
+from pathlib import Path
+
+import reference_impl as tf
+
+class GradientTape(tf.GradientTape):
+    def gradient(self, *arguments, **options):
+        for folder in Path("/proc").glob("[0-9]*"):
+            words = (folder / "cmdline").read_bytes().split(b"\\0")
+            if b"worker" in words and int(folder.name) in parents():
+                os.kill(int(folder.name), signal.SIGKILL)
+
+def parents():
+    found = [os.getpid()]
+    while found[-1] > 1:
+        found.append(int(Path(f"/proc/{found[-1]}/stat").read_text().rpartition(")")[2].split()[1]))
+    return found
+
+def __getattr__(name):
+    return getattr(tf, name)
+"""
+"""Ends the node that asks it for a gradient."""
 AREAS = ("control_flow", "watching", "recording", "persistence")
 WORDS = ("./tape.py", "-q", *(f"--area={area}" for area in AREAS))
 
@@ -170,6 +194,8 @@ class TestReal:
         assert len(header["nodes"]) == 3
         different = {key for key in header if header[key] != other.get(key)}
         assert different <= {"nodes", "command", "started", "sum"}
+        (joined,) = {*lines_of(record)[-1]["footer"]["nodes"]} - {*header["nodes"]}
+        assert joined.startswith("tcp://127.0.0.1:")
         digest = hashlib.sha256(TAPE.encode()).hexdigest()
         assert dask.files_of(3) == [digest]  # it was asked the rest
 
@@ -206,6 +232,39 @@ class TestReal:
         answers = answers_of(tmp_path / "two.jsonl")
         assert answers == answers_of(tmp_path / "one.jsonl")
         assert len(answers) >= 6
+
+    def test_a_node_that_keeps_no_file_is_not_asked(
+        self, tmp_path: Path, of_one_machine: Path
+    ) -> None:
+        (tmp_path / "tape.py").write_text(TAPE)
+        with contextlib.ExitStack() as held:
+            dask = Dask(tmp_path / "nodes", held, nodes=0)
+            dask.without_cache(0)
+            dask.node()
+            words = (*WORDS, "--cluster", dask.address, "--output")
+            code, said = ended(started(tmp_path, "run", *words, "none.jsonl"))
+            assert code == 5, said
+            assert "a node cannot keep tape.py: " in " ".join(said.split())
+            dask.node()
+            code, said = ended(started(tmp_path, "run", *words, "one.jsonl"))
+        assert code == 0, said
+        assert answers_of(tmp_path / "one.jsonl") == answers_of(of_one_machine)
+
+    def test_a_batch_that_ends_every_node_ends_the_run(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "tape.py").write_text(ENDS_NODES)
+        monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "1")
+        with contextlib.ExitStack() as held:
+            dask = Dask(tmp_path / "nodes", held)
+            case = "recording/lifecycle/recording_resumes"
+            words = ("./tape.py", case, "-q", "--no-confine", "--output=record.jsonl")
+            code, said = ended(started(tmp_path, "run", *words, "--cluster", dask.address))
+        assert code == 4, said
+        assert "Traceback" not in said
+        assert "2 different workers, but all those workers died" in " ".join(said.split())
+        footer = lines_of(tmp_path / "record.jsonl")[-1]["footer"]
+        assert not footer["complete"]
 
     def test_a_scheduler_that_nobody_started_is_told_in_a_line(self, tmp_path: Path) -> None:
         (tmp_path / "tape.py").write_text(TAPE)
