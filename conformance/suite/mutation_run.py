@@ -28,6 +28,8 @@ TIMEOUT = 5.0
 """Seconds for a cell of a mutant: the oracle needs a few milliseconds."""
 WIDE = 0.2
 """A mutant that fails more of the entries of case files says nothing of a single case."""
+ON_NODES = 2
+"""Mutants that nodes are asked at a time: they keep processes of few targets."""
 MAX_LOST = 3
 """Crashes and timeouts after which a mutant is not asked any more: it is caught."""
 
@@ -102,8 +104,11 @@ class MutationRun:
     def tallies(
         self, targets: Sequence[Target], jobs: int, due: Iterable[Collection[Case]] = ()
     ) -> Iterator[Tally]:
-        """Ask targets, `jobs` at a time, what is due of each, or all; say what catches each."""
-        with ThreadPoolExecutor(jobs) as pool:
+        """Ask targets what is due of each, or all; say what catches each.
+
+        Here `jobs` are asked at a time; on nodes two, each of them by all nodes.
+        """
+        with ThreadPoolExecutor(ON_NODES if self._cluster else jobs) as pool:
             yield from pool.map(self._tally, targets, due or repeat(self._cases.values()))
 
     def _tally(self, target: Target, cases: Collection[Case]) -> Tally:
