@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -340,7 +341,7 @@ class _Builder:
                 self._refuse(event, path, "a key must be a plain name")
             if len(event.value) > MAX_KEY:
                 self._refuse(event, path, f"a key of more than {MAX_KEY} characters")
-            below = _joined(path, f".{event.value}")
+            below = _joined(path, _shown_key(f".{event.value}"))
             if event.value in pairs:
                 self._refuse(event, below, f"duplicate key '{shortened(event.value)}'")
             key = self._place(event, below)
@@ -372,8 +373,13 @@ def _leading_spaces(line: str) -> int:
 def _joined(path: str, part: str) -> str:
     """A path one level down; it ends in `...` where keys would make it long without bound."""
     if len(path) < MAX_PATH:
-        return path + shortened(part)
+        return path + part
     return path if path.endswith("...") else f"{path}..."
+
+
+@lru_cache(1_000)  # a file has the same few keys in all its entries
+def _shown_key(key: str) -> str:
+    return shortened(key)
 
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,40}|0o[0-7]{1,40}|0x[0-9a-fA-F]{1,40}")
