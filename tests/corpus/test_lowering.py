@@ -12,8 +12,8 @@ from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case, Input
 from conformance.corpus.language.literals import drawn
 from conformance.corpus.language.lowering import construction, lower
-from conformance.corpus.language.program import names_of_scope
-from tests.cases import one_case, varied_corpus
+from conformance.corpus.language.program import RECENT, names_of_scope
+from tests.cases import one_case, varied_corpus, whole_corpus
 
 ENTRY = """
 title: A fact
@@ -111,6 +111,11 @@ def test_the_function_binds_the_names_of_the_program() -> None:
         own = names_of_scope(ast.parse(case.run))
         assert names_of_scope(*function.body) == own, case.id
         assert {argument.arg for argument in function.args.args} <= {i.name for i in case.inputs}
+
+
+def test_the_programs_of_the_whole_corpus_are_kept() -> None:
+    """Where fewer are, who goes through the corpus twice makes every program twice."""
+    assert len(whole_corpus()) <= RECENT
 
 
 def test_steps_stand_on_their_own_lines() -> None:

@@ -107,7 +107,7 @@ def lower(case: Case, mode: str = "eager") -> Lowered:
     return _lower(case, mode == "call")
 
 
-@lru_cache(RECENT)
+@lru_cache(2 * RECENT)  # as the case is written, and for the mode call
 def _lower(case: Case, call: bool) -> Lowered:
     may_fail = (ExpectedError, ExpectedSurvey)
     guarded = {name for name in case.observed if any(_expects(case, name, k) for k in may_fail)}

@@ -13,8 +13,13 @@ from conformance.corpus.language.vocabulary import PLUMBING, RECORDED, ROOTS
 
 Compound: TypeAlias = ast.With | ast.If | ast.For | ast.While
 
-RECENT = 4_000
-"""Programs that are kept: the corpus's, of each mode; not all those of a run that is longer."""
+RECENT = 6_000
+"""Cases of which what is derived is kept: the whole corpus, not all those of a run that is longer.
+
+One that is smaller than the corpus keeps nothing for who goes through it twice.
+"""
+TREES = 2_000
+"""Trees that are kept: a tree takes ten times the memory of its text."""
 
 # ----- trees -----
 
@@ -29,7 +34,7 @@ _PARSING = threading.Lock()
 """CPython counts the depth of all trees in the making in one place: two threads confuse it."""
 
 
-@lru_cache(RECENT // 2)
+@lru_cache(TREES)
 def tree_of(text: str) -> ast.Module:
     """The tree of a program's text; kept for a while, since many ask, and changed by nobody.
 
