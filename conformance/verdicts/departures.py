@@ -28,6 +28,8 @@ Kind: TypeAlias = Literal["bug", "change", "limit", "unsupported", "convention",
 
 WARNING = "(the warning)"
 """The name under which a departure says, by None, that a declared warning is not given."""
+PATTERNS = "*"
+"""Under this stand the entries that name cases by patterns."""
 DIFFERENTLY = "departs differently from what is documented"
 
 
@@ -64,6 +66,11 @@ class Departure:
     def names(self, case_id: str) -> bool:
         """Whether one of its patterns is that of a case."""
         return case_id in self.cases or any(fnmatchcase(case_id, one) for one in self._patterns)
+
+    @cached_property
+    def places(self) -> list[str]:
+        """The ids that it lists, and `PATTERNS` where it has any: where it is looked for."""
+        return [*self.cases, *([PATTERNS] if self._patterns else [])]
 
     @cached_property
     def _patterns(self) -> list[str]:
@@ -140,13 +147,24 @@ class Departures:
         """The entries that speak of a cell."""
         version = self.newest if self.inherits(version) else version
         if case_id not in self._naming:
-            self._naming[case_id] = [entry for entry in self.entries if entry.names(case_id)]
+            near = {*self._listed.get(case_id, ()), *self._listed.get(PATTERNS, ())}
+            entries = (self.entries[position] for position in sorted(near))
+            self._naming[case_id] = [entry for entry in entries if entry.names(case_id)]
         return [entry for entry in self._naming[case_id] if entry.covers(version, mode)]
 
     @cached_property
     def _naming(self) -> dict[str, list[Departure]]:
         """The entries that name a case, found when they are looked for first."""
         return {}
+
+    @cached_property
+    def _listed(self) -> dict[str, list[int]]:
+        """The positions of the entries that are looked for under an id, in their order."""
+        found: dict[str, list[int]] = {}
+        for position, entry in enumerate(self.entries):
+            for name in entry.places:
+                found.setdefault(name, []).append(position)
+        return found
 
     def lent_to(self, label: str) -> Departures:
         """The same list for another target, whose own version says which entries hold."""

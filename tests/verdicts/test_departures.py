@@ -165,6 +165,14 @@ def test_a_list_speaks_of_the_cases_that_it_names_and_of_those_of_its_patterns()
     assert listed.covering("2.9", "area/other/one", "eager") == []
 
 
+def test_the_entries_of_a_cell_stand_in_the_order_of_the_list():
+    names = {"one": ("b/*", "a/b/c"), "two": ("a/b/c",), "three": ("a/*", "a/b/*"), "four": ("a",)}
+    listed = Departures("t", tuple(departure(name=name, cases=of) for name, of in names.items()))
+    for entries in (listed.entries, listed.entries[::-1]):
+        found = replace(listed, entries=entries).covering("2.9", "a/b/c", "eager")
+        assert found == [entry for entry in entries if entry.name != "four"]
+
+
 def test_a_list_is_lent_to_another_target():
     lent = Departures("tensorflow", (DEVIATION,)).lent_to("./build/proxy.py")
     assert lent == Departures("proxy.py", (DEVIATION,))
