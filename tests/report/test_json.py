@@ -79,6 +79,12 @@ def test_hostile_text_stands_as_it_is_in_the_same_shape():
     assert documented(hostile_report())["kind"] == "run"
 
 
+def test_each_cell_stands_on_a_line():
+    text = render(only(WRONG), "json")
+    cells = text.partition('"cells": [\n')[2].partition("\n]")[0].split(",\n")
+    assert [json.loads(cell) for cell in cells] == json.loads(text)["cells"]
+
+
 def test_infinity_is_a_string():
     document = documented(only(CRASH, seconds=float("inf")))
     assert document["seconds"] == "inf"
