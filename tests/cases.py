@@ -6,7 +6,7 @@ What they run is a square, where nothing else is said.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from textwrap import indent
 
@@ -16,6 +16,7 @@ from conformance.corpus.cases import load_corpus
 from conformance.corpus.language.case import Case, Place
 from conformance.corpus.language.loader import load_file, load_text
 from conformance.files import data_folder
+from conformance.verdicts.departure_file import read_departures
 
 RUN = """
 with tf.GradientTape() as t:
@@ -105,15 +106,27 @@ def varied_corpus() -> list[Case]:
 
 
 def read_shipped_files_once(patch: pytest.MonkeyPatch) -> None:
-    """Until the patch ends, take a file of the corpus as this process has read it before."""
-    shipped = data_folder("cases")
+    """Until the patch ends, take our case files and lists of departures as they were read before.
+
+    Each process of the tests reads them once; a list, for each corpus that it is held against.
+    """
+    shipped, lists = data_folder("cases"), data_folder("deviations")
     patch.setattr(
         "conformance.corpus.cases.cases_of",
         lambda file, root: (_read_once if shipped in file.parents else load_file)(file, root),
     )
+    patch.setattr(
+        "conformance.verdicts.departure_file.read_departures",
+        lambda path, cases=None, shown_as=None: (
+            _list_once(path, cases and tuple(cases), shown_as)
+            if path.parent == lists
+            else read_departures(path, cases, shown_as)
+        ),
+    )
 
 
 _read_once = cache(load_file)
+_list_once = lru_cache(20)(read_departures)
 
 
 def make_corpus(folder: Path, **files: str) -> Path:

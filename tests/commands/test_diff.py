@@ -10,7 +10,7 @@ import pytest
 
 from conformance.answers.answer import Answer, Raised
 from conformance.cli import main
-from tests.cases import make_corpus
+from tests.cases import make_corpus, read_shipped_files_once
 from tests.conftest import Program
 from tests.verdicts.making_sides import ABOUT, cell, side, written
 
@@ -35,6 +35,7 @@ OLD = side(*PLAIN, cell(1.0, CASE, "reference"))
 def diff(tmp_path, monkeypatch, capsys):
     """Compares two sides that are written to files; the exit code and what was printed."""
     monkeypatch.chdir(tmp_path)
+    read_shipped_files_once(monkeypatch)
 
     def compare(old, new, *options):
         words = ["diff", written(Path("old.jsonl"), old), written(Path("new.jsonl.gz"), new)]
