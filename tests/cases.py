@@ -13,10 +13,12 @@ from textwrap import indent
 import pytest
 
 from conformance.corpus.cases import load_corpus
+from conformance.corpus.catalogue import Operation, load_catalogue
 from conformance.corpus.language.case import Case, Place
 from conformance.corpus.language.loader import load_file, load_text
 from conformance.files import data_folder
-from conformance.verdicts.departure_file import read_departures
+from conformance.verdicts.departure_file import read_departures, read_folder
+from conformance.verdicts.departures import Departures
 
 RUN = """
 with tf.GradientTape() as t:
@@ -97,6 +99,18 @@ def whole_corpus() -> tuple[Case, ...]:
 
 
 @cache
+def whole_catalogue() -> dict[str, Operation]:
+    """Every operation of the catalogue, which each process of the tests reads once."""
+    return load_catalogue()
+
+
+@cache
+def whole_lists() -> list[Departures]:
+    """Our lists of departures, held against the corpus, which each process reads once."""
+    return read_folder(data_folder("deviations"), whole_corpus())
+
+
+@cache
 def varied_corpus() -> list[Case]:
     """The corpus with at most eight cases of an entry: rows of a table are much alike."""
     found: dict[Place, list[Case]] = {}
@@ -106,7 +120,7 @@ def varied_corpus() -> list[Case]:
 
 
 def read_shipped_files_once(patch: pytest.MonkeyPatch) -> None:
-    """Until the patch ends, take our case files and lists of departures as they were read before.
+    """Until the patch ends, take our files as they were read before: cases, departures, catalogue.
 
     Each process of the tests reads them once; a list, for each corpus that it is held against.
     """
@@ -115,6 +129,7 @@ def read_shipped_files_once(patch: pytest.MonkeyPatch) -> None:
         "conformance.corpus.cases.cases_of",
         lambda file, root: (_read_once if shipped in file.parents else load_file)(file, root),
     )
+    patch.setattr("conformance.commands.operations.load_catalogue", whole_catalogue)
     patch.setattr(
         "conformance.verdicts.departure_file.read_departures",
         lambda path, cases=None, shown_as=None: (

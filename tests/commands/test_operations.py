@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.corpus.catalogue import load_catalogue
+from tests.cases import whole_catalogue
 from tests.conftest import Program
 
 
@@ -14,7 +14,7 @@ def test_the_operations_are_listed_by_family(gradconf: Program) -> None:
     assert done.returncode == 0
     assert max(map(len, lines)) <= 80
     families = [line for line in lines[:-1] if not line.startswith(" ")]
-    operations = load_catalogue()
+    operations = whole_catalogue()
     assert families == sorted({found.family for found in operations.values()})
     listed = [line.split()[0] for line in lines[:-1] if line.startswith(" ")]
     assert listed == [*operations]
@@ -36,7 +36,7 @@ def test_they_are_no_cases(gradconf: Program) -> None:
         assert (done.returncode, done.stdout) == (2, "")
 
 
-@pytest.mark.parametrize("name", [*load_catalogue()][::25])
+@pytest.mark.parametrize("name", [*whole_catalogue()][::25])
 def test_each_is_shown_within_80_columns(gradconf: Program, name: str) -> None:
     done = gradconf("show", "--operation", name)
     assert done.returncode == 0

@@ -22,7 +22,6 @@ from conformance.answers.answer import NoneValue, Slices, Tensor
 from conformance.answers.wire import answer_of_reply
 from conformance.asking.session import Session
 from conformance.corpus import catalogue
-from conformance.corpus.cases import load_corpus
 from conformance.corpus.catalogue import Operation, OperationInput, Variant, load_catalogue
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.literals import COMPLEXES, FLOATS
@@ -30,8 +29,9 @@ from conformance.corpus.language.loader import load_text
 from conformance.corpus.language.lowering import lower
 from conformance.files import data_folder
 from conformance.targets.specification import parse_target
+from tests.cases import whole_catalogue, whole_corpus
 
-OPERATIONS = load_catalogue()
+OPERATIONS = whole_catalogue()
 FILES = sorted(catalogue.FOLDER.glob("*.yaml"))
 
 # ----- the reader -----
@@ -289,7 +289,7 @@ def test_each_operation_has_edge_points() -> None:
 @pytest.mark.parametrize("family", catalogue.families())
 def test_few_rows_are_surveyed(family: str) -> None:
     """One in ten of the rows of the tables, at most."""
-    rows = [case for case in load_corpus() if case.id.startswith(f"operations/{family}/")]
+    rows = [case for case in whole_corpus() if case.id.startswith(f"operations/{family}/")]
     operations = [one for one in OPERATIONS.values() if one.family == family]
     surveyed = [at for one in operations for at in one.points if at.gradient is None]
     assert len(surveyed) * 10 <= len(rows)

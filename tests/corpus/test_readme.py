@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from conformance.corpus.cases import data_folder
-from conformance.corpus.catalogue import load_catalogue
 from conformance.corpus.language import expectations, inputs
 from conformance.corpus.language.case import MODES
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.loader import CASE_KEYS, SOURCES, load_text
-from tests.cases import whole_corpus
+from tests.cases import whole_catalogue, whole_corpus
 
 README = (data_folder("cases") / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
@@ -58,7 +57,7 @@ def test_every_folder_says_what_goes_there() -> None:
 
 def test_operations_stand_in_the_files_of_their_families() -> None:
     files = {case.id.split("/")[1] for case in whole_corpus() if case.area == "operations"}
-    families = {operation.family for operation in load_catalogue().values()}
+    families = {operation.family for operation in whole_catalogue().values()}
     assert files - families == {"broadcasting", "refused"}
 
 

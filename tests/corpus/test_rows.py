@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conformance.corpus.catalogue import Operation, load_catalogue
+from conformance.corpus.catalogue import Operation
 from conformance.corpus.language.case import (
     Case,
     ExpectedDerivative,
@@ -20,6 +20,7 @@ from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.language.literals import COMPLEXES, leaves, shape_of
 from conformance.corpus.language.loader import load_text
 from conformance.corpus.rows import regular_point
+from tests.cases import whole_catalogue
 
 TABLE = """\
 introduction: A table.
@@ -36,7 +37,7 @@ cases:
       g = tape.gradient(y, [${op.sources}])
     expect: {g: oracle}
 """
-OPERATIONS = load_catalogue()
+OPERATIONS = whole_catalogue()
 
 
 def table(query: str) -> dict[str, Case]:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance.corpus.catalogue import load_catalogue
 from conformance.corpus.language.document import CaseFileError
 from conformance.corpus.tables import KINDS, gaps_of, needless, read_gaps, tables_of
-from tests.cases import whole_corpus
+from tests.cases import whole_catalogue, whole_corpus
 from tests.conftest import Program
 
-OPERATIONS = load_catalogue()
+OPERATIONS = whole_catalogue()
 TABLES = tables_of(whole_corpus(), OPERATIONS)
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from conformance.answers.mismatch import Mismatch
-from conformance.corpus.cases import load_corpus
 from conformance.suite.agreement import EXPLANATIONS, Explanation, explanation_of
-from conformance.verdicts.departure_file import read_folder
+from tests.cases import whole_lists
 
 REVERSED = "v0 = tf.reverse(x, axis=[0])"
 REFUSED = Mismatch("error", "g", "", "1.0", "InvalidArgumentError")
@@ -33,8 +30,7 @@ OF_OTHERS = [known for known in EXPLANATIONS if known.target != "tensorflow"]
 
 @pytest.mark.parametrize("known", OF_OTHERS, ids=lambda known: known.reason)
 def test_what_another_target_does_is_one_of_its_departures(known: Explanation) -> None:
-    folder = Path(__file__).parents[2] / "deviations"
-    (own,) = [one for one in read_folder(folder, load_corpus()) if one.target == known.target]
+    (own,) = [one for one in whole_lists() if one.target == known.target]
     assert known.departure in [entry.name for entry in own.entries]
     assert not known.everywhere
 
