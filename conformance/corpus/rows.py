@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -320,7 +319,7 @@ def _node(value: Any, query: Node) -> Node:
         value = [_node(child, query) for child in value]
     elif isinstance(value, complex):
         value = f"{value:.3f}"
-    return replace(query, value=value)
+    return query.holding(value)
 
 
 # ----- regular points -----

@@ -7,7 +7,7 @@ from functools import cache
 
 from conformance.corpus.language.case import Case
 from conformance.corpus.language.lowering import Lowered
-from conformance.corpus.language.program import names_read
+from conformance.corpus.language.program import names_read, tree_of
 from conformance.drivers import INSIDE
 
 
@@ -17,7 +17,7 @@ def script_of(case: Case, lowered: Lowered, mode: str = "eager") -> str:
     After it ran, `observed` holds the values by name. An error that the case does not expect
     leaves the script as a traceback.
     """
-    read = names_read(ast.parse(lowered.source))
+    read = names_read(tree_of(lowered.source))
     imports = ["import numpy as np"] if "np" in read else []
     imports.append("import tensorflow as tf")
     parts = [

@@ -95,6 +95,11 @@ class Node:
         """Where the node's key stands; where the node stands if it has none."""
         return self.key or self.place
 
+    def holding(self, value: YamlValue) -> Node:
+        """Another value in this one's place; as `replace` makes it, three times as fast."""
+        where = self.place, self.reading, self.key, self.text_line, self.text_column
+        return Node(value, *where, self.written, self.holes)
+
     def at(self, line: int, column: int) -> Place:
         """The place in the file of a 1-based line and a 0-based column of the node's text."""
         if not self.text_line:

@@ -49,7 +49,7 @@ def expand(name: str, node: Node) -> Iterator[tuple[str, Node, Mapping[str, str]
             return
         names.add(full_name)
         row = {ROW[key]: text for value in combination for key, text in _texts(value) if key in ROW}
-        yield full_name, replace(node, value=filler.mapping(entry, node)), row
+        yield full_name, node.holding(filler.mapping(entry, node)), row
         unused -= filler.used
     for axis in sorted(unused):
         values = given.mapping()[axis]
@@ -98,16 +98,16 @@ class _Filler:
             return text
         value = self.text(text, node).value
         if isinstance(value, dict | list):
-            value = self._word(replace(node, value=value), node, in_program=False)
+            value = self._word(node.holding(value), node, in_program=False)
         return as_text(value)
 
     def node(self, node: Node, *, in_program: bool = False) -> Node:
         """A value filled, with everything inside it."""
         if isinstance(node.value, dict):
-            return replace(node, value=self.mapping(node.value, node))
+            return node.holding(self.mapping(node.value, node))
         if isinstance(node.value, list):
             node.spend(len(node.value))
-            return replace(node, value=[self.node(child) for child in node.value])
+            return node.holding([self.node(child) for child in node.value])
         if isinstance(node.value, str) and "${" in node.value:
             return self.text(node.value, node, in_program=in_program)
         return node
@@ -129,7 +129,7 @@ class _Filler:
             written, length = hole.end(), start + len(word)
             if length > MAX_FILLED:
                 node.fault(f"longer than {MAX_FILLED:,} characters when filled")
-                return replace(node, value="")
+                return node.holding("")
         if "${" in _HOLE.sub("", text):
             node.fault("a ${ without its }")
         filled = "".join([*pieces, text[written:]])
@@ -143,13 +143,13 @@ class _Filler:
         if found is None:
             near = suggest(axis, self.chosen)
             node.fault(f"no axis named '{shortened(axis)}'{near}")
-            return replace(node, value=dotted or "unknown")
+            return node.holding(dotted or "unknown")
         for key in keys:
             inner = found.value.get(key) if isinstance(found.value, dict) else None
             if inner is None:
                 near = suggest(key, found.value if isinstance(found.value, dict) else ())
                 node.fault(f"the axis '{shortened(axis)}' has no '{shortened(key)}'{near}")
-                return replace(node, value=dotted)
+                return node.holding(dotted)
             found = inner
         return found
 
