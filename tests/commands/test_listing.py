@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from conformance.cli import main
 from conformance.suite import mutation
 from tests.cases import SQUARE, make_corpus
 from tests.conftest import Program
@@ -76,14 +75,14 @@ def test_coverage_counts_claims_and_says_what_is_excused(gradconf: Program) -> N
 
 
 def test_a_claim_that_no_mutant_breaks_falls_short(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, gradconf: Program
 ) -> None:
     mutants = [m for m in mutation.load_mutants() if "contract/71" not in m.breaks]
     monkeypatch.setattr(mutation, "load_mutants", lambda: mutants)
-    assert main(["coverage", "--missing"]) == 1
-    said = capsys.readouterr().out
-    assert "contract/71: lacks a mutant: nested `with t:`" in said
-    assert said.endswith("falls_short\n")
+    done = gradconf("coverage", "--missing")
+    assert done.returncode == 1
+    assert "contract/71: lacks a mutant: nested `with t:`" in done.stdout
+    assert done.stdout.endswith("falls_short\n")
 
 
 def test_the_program_says_what_it_can(gradconf: Program) -> None:
