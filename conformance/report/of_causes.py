@@ -82,6 +82,7 @@ def _block(one: Shown, faults: Faults) -> Block:
     else:
         told = (f"{faults.target} answers {entry.was}",)
         block = Block("", "known_deviation", entry.cases[0], faults.target, (), findings=told)
+    found = f"; found by {cause.drawn}" if cause.drawn else ""
     return replace(
         block,
         label=cause.severity,
@@ -89,7 +90,7 @@ def _block(one: Shown, faults: Faults) -> Block:
         title=cause.title,
         cause=_versions(one, faults.newest),
         since=entry.kind,
-        reason=f"{entry.reason}; right is {entry.right}",
+        reason=f"{entry.reason}; right is {entry.right}{found}",
         link=cause.issue or entry.link,
         program=cause.script,
         show="",

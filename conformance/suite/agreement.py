@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,7 @@ IN_PART = re.compile(
     r"|adjoint=|element_shape="
 )
 """What of an operation the oracle has not: labels twice, orders of norms, keywords, classes."""
+NOT_REACHED = "not reached"
 SEVERAL = re.compile(r"tf\.(identity_n|nn\.moments)\([^[]*\[[^]]*\]\)$")
 """What answers several tensors, which are targets and sources in ways of their own."""
 
@@ -35,7 +36,8 @@ def is_of_oracle(text: str, known: Set[str]) -> bool:
 def differences(expected: Answer, got: Answer) -> tuple[Mismatch, ...]:
     """What differs between two answers: None, structures, dtypes, shapes and error classes exactly.
 
-    Numbers are compared with WIDE bounds.
+    Numbers are compared with WIDE bounds. What is not reached follows from the error before it, and
+    is told only where nothing else differs.
     """
     if expected.outcome != got.outcome:
         was, now = (f"{answer.outcome} {answer.detail}" for answer in (expected, got))
@@ -45,7 +47,8 @@ def differences(expected: Answer, got: Answer) -> tuple[Mismatch, ...]:
         due, told = (_silent(answer.observed(name)) for answer in (expected, got))
         if due != told:
             found += compare_value(expectation_of(due), told, WIDE, name=name).mismatches
-    return tuple(found)
+    first = [one for one in found if NOT_REACHED not in (one.expected, one.got)]
+    return tuple(first or found)
 
 
 def _silent(value: Value) -> Value:
@@ -55,14 +58,14 @@ def _silent(value: Value) -> Value:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One entry of explained.yaml: what a `target` does, or what may differ `everywhere`.
+    """One entry of explained.yaml: what the `targets` do, or what may differ `everywhere`.
 
-    Of another target than TensorFlow it names the `departure` of a case, which it makes general.
+    Of other targets than TensorFlow it names the `departure` of a case, which it makes general.
     """
 
     reason: str
     everywhere: bool = False
-    target: str = "tensorflow"
+    targets: Sequence[str] = ("tensorflow",)
     departure: str = ""
     check: str = "oracle"
     program: str = ""
@@ -105,7 +108,7 @@ def explanation_of(
         (
             known
             for known in EXPLANATIONS
-            if (known.everywhere or known.target == target)
+            if (known.everywhere or target in known.targets)
             and (re.fullmatch(known.check, check) or known.difference is not None)
             and known.explains(entry, mismatch)
         ),

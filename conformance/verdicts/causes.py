@@ -35,7 +35,8 @@ class Cause:
 
     `script` is a program that shows the fault: the last word that it prints is `departs`, or
     `keeps` where the release has it not. What is no fault has neither severity nor script. `issue`
-    is the public issue where the departures link to something else.
+    is the public issue where the departures link to something else, `drawn` the `gradconf fuzz`
+    that found it and finds it again.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Cause:
     severity: Severity | Literal[""] = ""
     script: str = ""
     issue: str = ""
+    drawn: str = ""
 
     def holds(self, version: str, modes: Sequence[str]) -> bool:
         """Whether one of its departures speaks of a version, in one of these modes."""
@@ -110,7 +112,7 @@ def _cause(
 ) -> Iterator[Cause]:
     """A cause, its departures marked as taken; none where something is wrong with it."""
     keys = ("title", "severity", "departures", "script") if is_fault else ("why", "departures")
-    node.keys((*keys, "issue"), required=keys)
+    node.keys((*keys, "issue", "drawn"), required=keys)
     names = list(_named(node.read("departures", Node.items) or [], listed))
     for item, departure in names:
         if departure in taken:
@@ -129,6 +131,7 @@ def _cause(
             cast("Severity", severity),
             node.read("script", Node.text) or "",
             node.read("issue", Node.line) or "",
+            node.read("drawn", Node.line) or "",
         )
 
 

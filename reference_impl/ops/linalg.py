@@ -101,6 +101,8 @@ def tensordot(a: Any, b: Any, axes: Any) -> Tensor:
             raise ValueError("`axes` must not be larger than the number of dimensions")
         axes = builtins.range(a.ndim - int(axes), a.ndim), builtins.range(int(axes))
     of_a, of_b = (whole_numbers(tuple(np.ravel(side))) for side in axes)
+    if [a.array.shape[i] for i in of_a] != [b.array.shape[i] for i in of_b]:
+        raise InvalidArgumentError(f"axes {of_a} and {of_b} differ in size", "MatMul")
     free_a, matrix_a = _matricize(a, [i + a.ndim * (i < 0) for i in of_a], last=True)
     free_b, matrix_b = _matricize(b, [i + b.ndim * (i < 0) for i in of_b], last=False)
     return reshape(matmul(matrix_a, matrix_b), (*free_a, *free_b))
@@ -108,10 +110,8 @@ def tensordot(a: Any, b: Any, axes: Any) -> Tensor:
 
 def _matricize(x: Tensor, summed: list[int], *, last: bool) -> tuple[list[int], Tensor]:
     """Return the sizes of the free axes, and x as a matrix with the summed axes on one side."""
-    free = [i for i in builtins.range(x.ndim) if i not in summed]
-    shape = x.array.shape
-    inner = int(np.prod([shape[i] for i in summed], dtype=np.int64))
-    outer = int(np.prod([shape[i] for i in free], dtype=np.int64))
+    free, shape = [i for i in builtins.range(x.ndim) if i not in summed], x.array.shape
+    inner, outer = (int(np.prod([shape[i] for i in axes], dtype=int)) for axes in (summed, free))
     ordered = transpose(x, [*free, *summed] if last else [*summed, *free])
     return [shape[i] for i in free], reshape(ordered, [outer, inner] if last else [inner, outer])
 

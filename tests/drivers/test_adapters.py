@@ -109,10 +109,41 @@ def test_what_a_framework_lacks_is_unsupported(name: str) -> None:
             "g = t.batch_jacobian(y, x)",
             "{g: {error: ValueError}}",
         ),
+        (
+            "c = tf.constant([3.0, 4.0])\nwith tf.GradientTape() as t:\n    t.watch(x)\n"
+            "    y = c + c\ng = t.jacobian(y, [y])",
+            "{g: {list: [null]}}",
+        ),
+        (
+            "with tf.GradientTape() as t:\n    t.watch(x)\n    y = tf.zeros([2, 0]) * x[0]\n"
+            "g = t.jacobian(y, [x, tf.constant(1.0)])",
+            "{g: {list: [{value: [[], []], shape: [2, 0, 2]}, null]}}",
+        ),
+        ("g = tf.range(x[1], dtype=tf.float64)", "{g: {value: [0.0, 1.0], dtype: float64}}"),
     ],
-    ids=["a_real_tensor_is_its_conjugate", "vectors_have_no_batches"],
+    ids=[
+        "a_real_tensor_is_its_conjugate",
+        "vectors_have_no_batches",
+        "a_jacobian_needs_a_watched_target",
+        "a_jacobian_of_nothing_is_empty_or_none",
+        "a_range_has_the_dtype_asked_for",
+    ],
 )
 def test_the_kit_answers_as_tensorflow(name: str, run: str, expect: str) -> None:
+    case = one_case(entry(inputs="{x: [1.0, 2.0]}", run=run, expect=expect))
+    assert verdict(parse_target(name, python_of(name)), case) == "pass"
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize(
+    ("asked", "expect"),
+    [("tf.cast(x, tf.int32)", "{g: null}"), ("None", "{g: {error: AttributeError}}")],
+    ids=["of_integers", "of_none"],
+)
+def test_what_has_no_tangent_is_answered_as_by_tensorflow(
+    name: str, asked: str, expect: str
+) -> None:
+    run = f"with tf.autodiff.ForwardAccumulator(x, x) as acc:\n    y = {asked}\ng = acc.jvp(y)"
     case = one_case(entry(inputs="{x: [1.0, 2.0]}", run=run, expect=expect))
     assert verdict(parse_target(name, python_of(name)), case) == "pass"
 

@@ -21,11 +21,12 @@ from tests.report.test_of_releases import CASES, ENTRY, ONE, record
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = "import tensorflow as tf\nprint('departs')\n"
 ISSUE = "https://example.org/issues/2"
+DRAWN = "gradconf fuzz tensorflow --seed 7"
 OTHER = replace(ENTRY, name="cubes", cases=("math/sq/cube",), since="2.9", until="2.9")
 CAUSES = Causes(
     (
         Cause("squares", "Squares have none.", (ENTRY,), ENTRY.place, "None for a value", SCRIPT),
-        Cause("cubes", "Cubes have none.", (OTHER,), ENTRY.place, "raises", SCRIPT, ISSUE),
+        Cause("cubes", "Cubes have none.", (OTHER,), ENTRY.place, "raises", SCRIPT, ISSUE, DRAWN),
         Cause("old", "An old release lacks it.", (replace(ENTRY, name="old"),), ENTRY.place),
     )
 )
@@ -60,6 +61,7 @@ def test_a_fault_of_releases_without_a_record_says_what_they_answer(report: Repo
     assert block.cause == "2.9 to 2.9 (recorded: none)"
     assert (block.case, block.findings) == ("math/sq/cube", ("tensorflow answers g: None",))
     assert block.link == ISSUE, "rather than what its departures link to"
+    assert block.reason.endswith(f"; found by {DRAWN}")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ SIZES = {
     "shape": lambda input: np.array(np.shape(input), np.int32),
     "size": lambda input: np.int32(np.prod(np.shape(input))),
     "rank": lambda input: np.int32(len(np.shape(input))),
-    "range": lambda *ends: _range(*map(np.asarray, ends)),
+    "range": lambda *ends, dtype=None: _range(*map(np.asarray, ends), dtype=dtype),
     "eye": lambda *sizes, dtype=np.float32: np.eye(*sizes, dtype=dtype),
     "zeros": lambda shape, dtype=np.float32: np.zeros(shape, dtype),
     "ones": lambda shape, dtype=np.float32: np.ones(shape, dtype),
@@ -233,8 +233,8 @@ class _Space:
         return self._tf.named(self._prefix + name)
 
 
-def _range(*ends):
-    return np.arange(*ends, dtype=DEFAULTS[np.result_type(*ends).kind])
+def _range(*ends, dtype):
+    return np.arange(*ends, dtype=dtype or DEFAULTS[np.result_type(*ends).kind])
 
 
 def _given(keywords):

@@ -13,6 +13,13 @@ def is_differentiable(tensor):
     return tensor.dtype.kind in "fc"
 
 
+def values(structure):
+    """The tensors and variables of a structure, which holds nothing else."""
+    if others := [one for one in flattened(structure) if not isinstance(one, Value)]:
+        raise AttributeError(f"{type(others[0]).__name__!r} object has no attribute '_id'")
+    return flattened(structure)
+
+
 class Operation:
     """One operation that ran: a function of arrays, the tensors it read and those it made.
 
@@ -34,7 +41,8 @@ class Operation:
         """Those of the outputs, by the framework; None for an output that has none."""
         places = [place for place, one in enumerate(tangents) if one is not None]
         given = [tangents[place] for place in places]
-        found = iter(self._derived(tf, tf.backend.jvp, places, given))
+        asked = any(map(is_differentiable, self.outputs))
+        found = iter(self._derived(tf, tf.backend.jvp, places, given) if asked else ())
         return [next(found) if is_differentiable(one) else None for one in self.outputs]
 
     def full(self, tf, cotangents):
@@ -172,19 +180,19 @@ class GradientTape(Recorder):
     def jacobian(self, target, sources, unconnected_gradients="none", parallel_iterations=None,
                  experimental_use_pfor=True, batch=0):  # fmt: skip
         inner, found = target.shape[batch:], []
-        rows = np.eye(int(np.prod(inner)), dtype=target.dtype)
-        rows = rows.reshape(len(rows), *inner)
+        rows = [one.reshape(inner) for one in np.eye(int(np.prod(inner)), dtype=target.dtype)]
         seeds = [[self.tf.constant(np.broadcast_to(one, target.shape))] for one in rows]
-        rows = self._queried([target], sources, seeds, unconnected_gradients)
+        targets = [target] if id(target) in self.seen else []
+        asked = [one[: len(targets)] for one in seeds] or [None]
+        rows = self._queried(targets, sources, asked, unconnected_gradients)
         for place, source in enumerate(flattened(sources)):
             column, shape = [row[place] for row in rows], [*target.shape, *source.shape[batch:]]
             full = [self.tf.zeros_like(source) if one is None else one for one in column]
-            if not rows or (batch and all(one is None for one in column)):
-                found.append(self.tf.zeros(shape, target.dtype if batch else source.dtype))
-            elif all(one is None for one in column):
-                found.append(None)
+            if all(one is None for one in column):
+                found.append(self.tf.zeros(shape, target.dtype) if batch else None)
             else:
-                found.append(self.tf.reshape(self.tf.stack(full, axis=batch), shape))
+                e = self.tf.stack(full, axis=batch) if seeds else self.tf.zeros(shape, source.dtype)
+                found.append(self.tf.reshape(e, shape))
         return packed(sources, iter(found))
 
     def batch_jacobian(self, target, source, *arguments, **keywords):
@@ -198,18 +206,13 @@ class GradientTape(Recorder):
             raise ValueError(f"Unknown value for unconnected_gradients: {unconnected!r}")
         if self.used and not self.persistent:
             raise RuntimeError("A non-persistent GradientTape can only be used once")
-        for one in flattened(sources):
-            if not isinstance(one, Value):
-                raise AttributeError(f"{type(one).__name__!r} object has no attribute '_id'")
+        wanted = values(sources)
         if not self.persistent:
             self.__exit__()
         self.used = True
         missing = self.tf.zeros_like if unconnected == "zero" else lambda source: None
         every = [self._gradients(targets, seed or [None] * len(targets)) for seed in seeds]
-        return [
-            [found[id(one)] if id(one) in found else missing(one) for one in flattened(sources)]
-            for found in every
-        ]
+        return [[kept[id(e)] if id(e) in kept else missing(e) for e in wanted] for kept in every]
 
     def _gradients(self, targets, seeds):
         """What arrives at every tensor, by its id."""
@@ -246,8 +249,7 @@ class ForwardAccumulator(Recorder):
 
     def _found(self, tensors, tangents):
         both = zip(tensors, tangents)
-        more = {id(one): self.tf.tensor(it, one.dtype) for one, it in both if it is not None}
-        self.found.update(more)
+        self.found |= {id(e): self.tf.tensor(it, e.dtype) for e, it in both if it is not None}
 
     def note(self, operation):
         tangents = [self.found.get(id(one)) for one in operation.inputs]
@@ -259,7 +261,7 @@ class ForwardAccumulator(Recorder):
 
     def jvp(self, primals, unconnected_gradients="none"):
         missing = self.tf.zeros_like if unconnected_gradients == "zero" else lambda primal: None
-        found, leaves = self.found, flattened(primals)
+        found, leaves = self.found, values(primals)
         return packed(primals, (found[id(e)] if id(e) in found else missing(e) for e in leaves))
 
 
