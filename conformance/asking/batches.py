@@ -256,9 +256,12 @@ class Batches:
                 if alone and now - alone > WAIT:
                     raise self._cluster.lost(f"no node for {WAIT:g} seconds") from None
                 continue
-            if future.key in self._out:
+            if future.key not in self._out:
+                continue
+            _, batch = self._out.pop(future.key)
+            if future.status not in ("pending", "lost"):
                 break
-        _, batch = self._out.pop(future.key)
+            self.put(batch)  # its node died before what it had said was fetched
         if future.status == "error":
             raise self._cluster.lost(clean(str(future.exception())))
         if future.status != "finished":
