@@ -22,6 +22,21 @@ REAL = [
 ]
 """The marks of tests that need a real cluster."""
 
+SLOW_TAPE = """
+import time
+
+import reference_impl as tf
+
+class GradientTape(tf.GradientTape):
+    def gradient(self, *arguments, **options):
+        time.sleep(0.05)
+        return super().gradient(*arguments, **options)
+
+def __getattr__(name):
+    return getattr(tf, name)
+"""
+"""The oracle, slow enough that something can happen meanwhile."""
+
 
 class Dask:
     """A scheduler and its nodes, each a process."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from conformance.targets.specification import Target, TargetError
@@ -20,7 +21,7 @@ class Baggage:
     name: str
     data: bytes
 
-    @property
+    @cached_property  # each batch names it
     def digest(self) -> str:
         """What the file is kept by, and looked at before it is used."""
         return hashlib.sha256(self.data).hexdigest()

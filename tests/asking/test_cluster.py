@@ -20,24 +20,10 @@ from conformance.asking.address import parse_address
 from conformance.closing import UsageError
 from tests.asking.making import BROKEN, TEXT
 from tests.conftest import Program
-from tests.dask import CEILING, REAL, Dask, ended, started, wait_for
+from tests.dask import CEILING, REAL, SLOW_TAPE, Dask, ended, started, wait_for
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
-TAPE = """
-import time
-
-import reference_impl as tf
-
-class GradientTape(tf.GradientTape):
-    def gradient(self, *arguments, **options):
-        time.sleep(0.05)
-        return super().gradient(*arguments, **options)
-
-def __getattr__(name):
-    return getattr(tf, name)
-"""
-"""The oracle, slow enough that something can happen meanwhile."""
 ENDS_NODES = """
 import os
 import signal
@@ -126,7 +112,7 @@ def test_the_extra_is_named_where_it_is_missing(
 
 @pytest.fixture
 def dask(tmp_path: Path) -> Iterator[Dask]:
-    (tmp_path / "tape.py").write_text(TAPE)
+    (tmp_path / "tape.py").write_text(SLOW_TAPE)
     with contextlib.ExitStack() as held:
         yield Dask(tmp_path / "nodes", held)
 
@@ -164,7 +150,7 @@ def under_way(folder: Path, dask: Dask) -> tuple[Path, subprocess.Popen[str]]:
 @pytest.fixture(scope="module")
 def of_one_machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("one machine")
-    (folder / "tape.py").write_text(TAPE)
+    (folder / "tape.py").write_text(SLOW_TAPE)
     record = folder / "one.jsonl"
     code, said = ended(started(folder, "run", *WORDS, "-j", "2", "--output", str(record)))
     assert code == 0, said
@@ -196,7 +182,7 @@ class TestReal:
         assert different <= {"nodes", "command", "started", "sum"}
         (joined,) = {*lines_of(record)[-1]["footer"]["nodes"]} - {*header["nodes"]}
         assert joined.startswith("tcp://127.0.0.1:")
-        digest = hashlib.sha256(TAPE.encode()).hexdigest()
+        digest = hashlib.sha256(SLOW_TAPE.encode()).hexdigest()
         assert dask.files_of(3) == [digest]  # it was asked the rest
 
     def test_a_run_whose_scheduler_is_lost_is_resumed(
@@ -236,7 +222,7 @@ class TestReal:
     def test_a_node_that_keeps_no_file_is_not_asked(
         self, tmp_path: Path, of_one_machine: Path
     ) -> None:
-        (tmp_path / "tape.py").write_text(TAPE)
+        (tmp_path / "tape.py").write_text(SLOW_TAPE)
         with contextlib.ExitStack() as held:
             dask = Dask(tmp_path / "nodes", held, nodes=0)
             dask.without_cache(0)
@@ -267,13 +253,13 @@ class TestReal:
         assert not footer["complete"]
 
     def test_a_scheduler_that_nobody_started_is_told_in_a_line(self, tmp_path: Path) -> None:
-        (tmp_path / "tape.py").write_text(TAPE)
+        (tmp_path / "tape.py").write_text(SLOW_TAPE)
         code, said = ended(started(tmp_path, "run", *WORDS, "--cluster", "127.0.0.1:9"))
         assert code == 2, said
         assert len(said.splitlines()) == 2
 
     def test_every_command_of_the_page_does_what_the_page_says(self, tmp_path: Path) -> None:
-        (tmp_path / "tape.py").write_text(TAPE)
+        (tmp_path / "tape.py").write_text(SLOW_TAPE)
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = str(free.getsockname()[1])
         commands = re.findall(r"^\$ (gradconf|dask) (.*?)(?: +#.*)?$", PAGE, re.MULTILINE)

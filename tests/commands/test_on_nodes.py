@@ -17,12 +17,10 @@ from conformance.suite.campaign import Campaign
 from conformance.suite.relations import RELATIONS
 from conformance.targets.specification import parse_target
 from tests.conftest import Program
-from tests.dask import REAL, Dask, ended, started, wait_for
+from tests.dask import REAL, SLOW_TAPE, Dask, ended, started, wait_for
 
-WRONG = """
+WRONG = f"""{SLOW_TAPE}
 import functools
-import time
-import reference_impl as tf
 from reference_impl.rules import PRIMITIVES
 
 rule = PRIMITIVES["Sin"].rule
@@ -33,14 +31,6 @@ def wrong(*arguments, **attributes):
     return (x * 1.5,)
 
 PRIMITIVES["Sin"].rule = wrong
-
-class GradientTape(tf.GradientTape):
-    def gradient(self, *arguments, **options):
-        time.sleep(0.05)
-        return super().gradient(*arguments, **options)
-
-def __getattr__(name):
-    return getattr(tf, name)
 """
 """The sine has a wrong gradient, and gradients are slow enough that something can happen."""
 FUZZ = ("fuzz", "./tape.py", "--examples", "120", "--output", "found")
