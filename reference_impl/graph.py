@@ -158,7 +158,7 @@ def gradients(
     targets = [trackable(y) for y in _as_list(ys)]
     sources = [trackable(x) for x in _as_list(xs)]
     seeds = _seeds(grad_ys, targets)
-    stopped = [trackable(x) for x in _as_list(stop_gradients or [])]
+    stopped = [trackable(x) for x in _as_list([] if stop_gradients is None else stop_gradients)]
     trace = graph.trace_from(sources, stopped)
     refuse_missing_rules(trace.records, targets)
     return unconnected.fill(trace.walk(targets, sources, seeds), sources)
