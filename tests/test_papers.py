@@ -26,7 +26,7 @@ PAPERS = sorted(
     if not any(part in NOT_OURS or part.startswith(".") for part in path.relative_to(ROOT).parts)
 )
 APACHE_2 = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
-PUBLISHED = {"actions/checkout@v4", "actions/setup-python@v5"}
+PUBLISHED = {"actions/checkout@v4", "actions/setup-python@v5", "actions/upload-artifact@v4"}
 WORKFLOWS = [
     *sorted((ROOT / ".github" / "workflows").glob("*.yml")),
     ROOT / "examples" / "tinytape" / "gate.yml",
