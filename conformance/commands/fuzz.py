@@ -180,7 +180,8 @@ def _shown(number: int, cause: Cause, file: Path | None) -> Iterator[str]:
         yield f"   {clean(line, WIDTH - 3)}"
     for name, given in program.inputs.items():
         kind, dtype = next(iter(given)), given["dtype"]
-        yield f"     {clean(f'{name} = {kind}({given[kind]}, {dtype})', WIDTH - 5)}"
+        form = kind if given.get("trainable", True) else f"untrained {kind}"
+        yield f"     {clean(f'{name} = {form}({given[kind]}, {dtype})', WIDTH - 5)}"
     for line in program.run.splitlines():
         margin = " " * (5 + len(line) - len(line.lstrip()))
         yield f"{margin}{clean(line, WIDTH - len(margin))}"

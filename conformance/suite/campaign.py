@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, count, islice
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -28,7 +28,8 @@ from conformance.corpus.language.lowering import lower
 from conformance.suite.agreement import CALLED, differences, explanation_of, is_of_oracle
 from conformance.suite.causes import Cause, Check, Finding, operations_of
 from conformance.suite.drawing import drawn, shrunk
-from conformance.suite.programs import OWN_TEXTS, case_of, texts_of_catalogue
+from conformance.suite.operation_texts import OWN_TEXTS, texts_of_catalogue
+from conformance.suite.programs import case_of
 from conformance.suite.rewriting import Program, Relation
 from conformance.targets.specification import Target, TargetError, name_of
 from conformance.verdicts.judge import Evidence, judge
@@ -273,6 +274,8 @@ class _Asked:
             if own.outcome != "answered" or own.error:
                 continue
             if relation.name == DERIVATIVE:
+                if not all(map(_is_finite, own.observations.values())):
+                    continue  # it has no derivative where it has no value
                 program = lower(case, check.mode)
                 evidence = Evidence(case, check.mode, own, None, program, told)
                 wrong = [m for m in judge(evidence).mismatches if m.kind != "none"]
@@ -284,10 +287,9 @@ class _Asked:
 
     def _stands(self, mismatch: Mismatch, due: Answer) -> bool:
         """Whether a difference says something: what is due is finite, and well conditioned."""
-        arrays = _arrays(due.observed(mismatch.name))
         if mismatch.note.startswith("it has none"):
             self.set_aside.append("without a derivative there")
-        elif any(not np.isfinite(array).all() for array in arrays):
+        elif not _is_finite(due.observed(mismatch.name)):
             self.set_aside.append("not finite")
         elif mismatch.name in self._moving:
             self.set_aside.append("ill conditioned, or beside a kink")
@@ -307,9 +309,9 @@ class _Asked:
 def _explained(text: str, mismatch: Mismatch, check: Check, tally: Tally) -> bool:
     """Whether a known difference of the target, or of TensorFlow beside it, explains this one."""
     swapped = replace(mismatch, expected=mismatch.got, got=mismatch.expected)
-    names = {check.target.name} | {"tensorflow"}.intersection([name_of(check.beside)])
-    tried = (explanation_of(text, swapped, check.name, name) for name in sorted(names))
-    known = next(filter(None, tried), None)
+    known = explanation_of(text, swapped, check.name, check.target.name)
+    if known is None and name_of(check.beside) == "tensorflow":
+        known = explanation_of(text, mismatch)  # the other target stands for the oracle
     if known:
         tally.explained[known.reason] += 1
     return known is not None
@@ -332,20 +334,28 @@ def moved(entry: str, steps: float) -> str:
     """
     program, random = Program.of(entry), np.random.default_rng(1)
 
-    def shifted(value: object, eps: float) -> object:
+    def shifted(value: Any, eps: float) -> Any:
         if isinstance(value, list):
             return [shifted(item, eps) for item in value]
+        if isinstance(value, str):
+            number = complex(value)
+            return str(complex(shifted(number.real, eps), shifted(number.imag, eps))).strip("()")
         assert isinstance(value, float)
         return value * (1 + steps * eps * random.uniform(-1, 1))
 
     inputs = {}
     for name, item in program.inputs.items():
-        kind = next(key for key in item if key != "dtype")
+        kind = next(iter(item))
         single = item["dtype"] in ("float32", "complex64")
         eps = float(np.finfo(np.float32 if single else np.float64).eps)
         is_exact = item["dtype"].startswith("int")
         inputs[name] = {**item, kind: item[kind] if is_exact else shifted(item[kind], eps)}
     return replace(program, inputs=inputs).entry()
+
+
+def _is_finite(value: Value) -> bool:
+    """Whether all numbers of a value are finite."""
+    return all(np.isfinite(array).all() for array in _arrays(value))
 
 
 def _arrays(value: Value) -> Iterator[np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:

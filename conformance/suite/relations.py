@@ -17,7 +17,7 @@ import numpy as np
 
 from conformance.answers.answer import Answer, NoneValue, Slices, Structure, Tensor, Value
 from conformance.corpus.language.case import DERIVATIVE
-from conformance.corpus.language.program import parsed
+from conformance.corpus.language.program import names_read, parsed
 from conformance.suite.rewriting import (
     PLAIN,
     UNDERIVED,
@@ -29,6 +29,7 @@ from conformance.suite.rewriting import (
     expression,
     mapped,
     query_of,
+    records_all,
     single_query_of,
     with_observed,
 )
@@ -49,7 +50,7 @@ def _persistent(program: Program) -> Program | None:
 
 
 def _watched_twice(program: Program) -> Program | None:
-    run = re.sub(r"^( *\w+\.watch\(\w+\))$", r"\1\n\1", program.run, flags=re.MULTILINE)
+    run = re.sub(r"^( *\w+\.watch\(.*\))$", r"\1\n\1", program.run, flags=re.MULTILINE)
     return program.rewritten(parsed(run))
 
 
@@ -175,7 +176,7 @@ def _each_target(program: Program) -> Program | None:
     """Both targets of a query are asked for, one after the other."""
     tree = program.tree
     query = query_of(tree)
-    if query is None or not isinstance(query.args[0], ast.List):
+    if query is None or not isinstance(query.args[0], ast.List) or len(query.args[0].elts) != 2:
         return None
     targets, sources = query.args[0].elts, ast.unparse(query.args[1])
     if len(query.keywords) or ast.unparse(targets[0]) == ast.unparse(targets[1]):
@@ -252,13 +253,15 @@ def _forward(program: Program) -> Program | None:
     """The derivative along an input forwards, and the gradient by it, times that direction."""
     tree = program.tree
     query = single_query_of(tree)
-    watched = [ast.unparse(call.args[0]) for call in calls_in(tree, "watch")]
+    watched = [name for call in calls_in(tree, "watch") for name in names_read(call.args[0])]
     is_real = all(given["dtype"].startswith("float") for given in program.inputs.values())
     if query is None or not watched or not is_real or PLAIN.search(program.run):
         return None
+    if not records_all(tree):
+        return None
     if "complex" in program.run or "{" in program.run:
         return None
-    x, target = watched[0], ast.unparse(query.args[0])
+    x, target = min(watched), ast.unparse(query.args[0])
     tape = ast.unparse(query.func)
     body = ast.unparse(ast.Module(tree.body[:-1], []))
     run = "\n".join(
@@ -291,8 +294,10 @@ def _dual(drawn: Answer, told: Answer) -> Both:
 
 
 def _derivative(program: Program) -> Program | None:
-    query = query_of(program.tree)
-    if query is None or PLAIN.search(program.run) or UNDERIVED.search(program.entry()):
+    tree = program.tree
+    if query_of(tree) is None or not records_all(tree):
+        return None
+    if PLAIN.search(program.run) or UNDERIVED.search(program.entry()):
         return None
     return replace(program, expect={**program.expect, "g": "derivative"})
 

@@ -20,7 +20,7 @@ Both: TypeAlias = "tuple[Answer, Answer]"
 PLAIN = re.compile(r"custom_gradient|pass_through|py_function|numpy_function|stop_recording|assign")
 """What has no derivative, or another one than its gradient is, or changes what it reads."""
 UNDERIVED = re.compile(
-    r"complex|stop_gradient|quantize|PreventGradient|round|floor|//|int32|bitcast|zero'"
+    r"complex|stop_gradient|quantize|PreventGradient|round|floor|//|int32|bitcast|zero'|ZERO"
 )
 """What else has a gradient by convention, or inputs with two parts."""
 QUERIES = ("gradient", "jacobian", "batch_jacobian", "jvp")
@@ -86,8 +86,16 @@ def query_of(tree: ast.Module) -> ast.Call | None:
     last = tree.body[-1]
     if len(calls_in(tree, *QUERIES)) > 1 or not isinstance(last, ast.Assign):
         return None
+    if ast.unparse(last.targets[0]) != "g":
+        return None
     call = last.value
     return call if isinstance(call, ast.Call) and call in calls_in(tree, "gradient") else None
+
+
+def records_all(tree: ast.Module) -> bool:
+    """Whether a program computes everything inside of its one tape."""
+    *before, _ = tree.body
+    return [type(part) for part in before] == [ast.With]
 
 
 def single_query_of(tree: ast.Module) -> ast.Call | None:

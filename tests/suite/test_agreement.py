@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from conformance.answers.answer import ENDING, Answer, NoneValue, NotReached, Raised
@@ -31,6 +33,12 @@ def test_what_is_not_reached_follows_from_the_error_before_it() -> None:
     error = Raised("ValueError", (), "")
     ended = Answer("answered", {"g": error, "h": NotReached()}, error)
     assert {one.name for one in differences(reached, ended)} == {"g", ENDING}
+
+
+@pytest.mark.parametrize("known", EXPLANATIONS, ids=lambda known: known.reason)
+def test_an_explanation_looks_for_patterns(known: Explanation) -> None:
+    for pattern in (known.check, known.program, known.expected, known.got):
+        assert isinstance(re.compile(pattern).pattern, str)  # a number in YAML is no pattern
 
 
 OF_OTHERS = [

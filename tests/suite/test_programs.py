@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, settings
 
-from conformance.suite.programs import OWN_TEXTS, case_of, programs
+from conformance.suite.operation_texts import OWN_TEXTS
+from conformance.suite.programs import case_of, programs
 from conformance.suite.rewriting import Program
 
 KEYWORD = "tf.raw_ops.Inv(x={x})"
