@@ -18,7 +18,6 @@ from reference_impl.ops.passing import identity
 from reference_impl.query import component_of, like_sources
 from reference_impl.rules import zeros_for_unused
 from reference_impl.tensor import Variable, convert_to_tensor
-from reference_impl.unconnected import UnconnectedGradients
 
 
 class Bind:
@@ -162,17 +161,13 @@ def recompute_grad(f: Callable[..., Any]) -> Any:
         def recomputed_vjp(*cts: Any, variables: Any = None) -> Any:
             @custom_gradient
             def first_order(*cts: Any) -> Any:
+                copies = nest.map_structure(identity, args)
                 with GradientTape() as tape:
-                    copies = nest.map_structure(identity, args)
                     tape.watch(copies)
                     tape.watch(list(variables or []))
                     again = f(*copies, **kwargs)
-                grads = tape.gradient(
-                    again,
-                    [*copies, *(variables or [])],
-                    output_gradients=cts,
-                    unconnected_gradients=UnconnectedGradients.ZERO,
-                )
+                sources = [*copies, *(variables or [])]
+                grads = tape.gradient(again, sources, cts, unconnected_gradients="zero")
 
                 def transposed(*unused: Any, **unused_variables: Any) -> Any:
                     raise NotImplementedError(
@@ -187,4 +182,8 @@ def recompute_grad(f: Callable[..., Any]) -> Any:
 
         return result, recomputed_vjp
 
-    return _make_decorator(f, checkpointed)
+    def of_values(*args: Any, **kwargs: Any) -> Any:  # `f` may close over a variable, too
+        values = [identity(x) if isinstance(x, Variable) else x for x in nest.flatten(args)]
+        return checkpointed(*nest.pack_sequence_as(args, values), **kwargs)
+
+    return _make_decorator(f, of_values)

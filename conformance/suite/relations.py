@@ -168,7 +168,7 @@ def _filled(drawn: Value, told: Value) -> Value:
         pairs = zip(drawn.items, told.items, strict=False)
         return replace(drawn, items=tuple(_filled(*pair) for pair in pairs))
     if isinstance(drawn, NoneValue) and isinstance(told, Tensor):
-        return mapped(told, np.zeros_like)
+        return told if told.dtype == "string" else mapped(told, np.zeros_like)
     return drawn
 
 
