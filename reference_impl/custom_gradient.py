@@ -151,39 +151,39 @@ def recompute_grad(f: Callable[..., Any]) -> Any:
     again, so a value assigned in between is used (contract part 0b, 11).
     **Errors**: NotImplementedError when the gradient itself is transposed (forward mode).
     """
+
+    def recomputed(*args: Any, **kwargs: Any) -> Any:  # `f` may close over a given variable, too
+        values = [identity(x) if isinstance(x, Variable) else x for x in nest.flatten(args)]
+        return custom_gradient(functools.partial(_checkpointed, f, args))(*values, **kwargs)
+
+    return _make_decorator(f, recomputed)
+
+
+def _checkpointed(f: Callable[..., Any], args: Any, *values: Any, **kwargs: Any) -> Any:
     from reference_impl.tape import GradientTape
 
-    @custom_gradient
-    def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        with recording.stop_recording():
-            result = f(*args, **kwargs)
+    with recording.stop_recording():
+        result = f(*args, **kwargs)
 
-        def recomputed_vjp(*cts: Any, variables: Any = None) -> Any:
-            @custom_gradient
-            def first_order(*cts: Any) -> Any:
-                copies = nest.map_structure(identity, args)
-                with GradientTape() as tape:
-                    tape.watch(copies)
-                    tape.watch(list(variables or []))
-                    again = f(*copies, **kwargs)
-                sources = [*copies, *(variables or [])]
-                grads = tape.gradient(again, sources, cts, unconnected_gradients="zero")
+    def recomputed_vjp(*cts: Any, variables: Any = None) -> Any:
+        @custom_gradient
+        def first_order(*cts: Any) -> Any:
+            copies = nest.map_structure(identity, args)
+            with GradientTape() as tape:
+                tape.watch(copies)
+                again = f(*copies, **kwargs)
+            sources = [*copies, *(variables or [])]
+            grads = tape.gradient(again, sources, cts, unconnected_gradients="zero")
 
-                def transposed(*unused: Any, **unused_variables: Any) -> Any:
-                    raise NotImplementedError(
-                        f"recompute_grad tried to transpose grad of {f.__name__}. "
-                        "Consider not using recompute_grad in forward modeautodiff"  # sic
-                    )
+            def transposed(*unused: Any, **unused_variables: Any) -> Any:
+                raise NotImplementedError(
+                    f"recompute_grad tried to transpose grad of {f.__name__}. "
+                    "Consider not using recompute_grad in forward modeautodiff"  # sic
+                )
 
-                return (grads[: len(copies)], grads[len(copies) :]), transposed
+            return (grads[: len(copies)], grads[len(copies) :]), transposed
 
-            argument_cts, variable_cts = first_order(*cts)
-            return argument_cts if variables is None else (argument_cts, variable_cts)
+        argument_cts, variable_cts = first_order(*cts)
+        return argument_cts if variables is None else (argument_cts, variable_cts)
 
-        return result, recomputed_vjp
-
-    def of_values(*args: Any, **kwargs: Any) -> Any:  # `f` may close over a variable, too
-        values = [identity(x) if isinstance(x, Variable) else x for x in nest.flatten(args)]
-        return checkpointed(*nest.pack_sequence_as(args, values), **kwargs)
-
-    return _make_decorator(f, of_values)
+    return result, recomputed_vjp
