@@ -17,7 +17,7 @@ from reference_impl import nest, recording
 from reference_impl.ops.passing import identity
 from reference_impl.query import component_of, like_sources
 from reference_impl.rules import zeros_for_unused
-from reference_impl.tensor import Variable, convert_to_tensor
+from reference_impl.tensor import Variable, convert_to_tensor, dense
 
 
 class Bind:
@@ -173,7 +173,8 @@ def _checkpointed(f: Callable[..., Any], args: Any, *values: Any, **kwargs: Any)
                 tape.watch(copies)
                 again = f(*copies, **kwargs)
             sources = [*copies, *(variables or [])]
-            grads = tape.gradient(again, sources, cts, unconnected_gradients="zero")
+            found = tape.gradient(again, sources, cts, unconnected_gradients="zero")
+            grads = nest.map_structure(dense, found)
 
             def transposed(*unused: Any, **unused_variables: Any) -> Any:
                 raise NotImplementedError(

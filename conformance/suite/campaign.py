@@ -242,7 +242,7 @@ class _Asked:
         """Every check that the program fails, each once."""
         for check, due, mismatches, rewritten in chain(self._compared(), self._held()):
             if self.only is None or check == self.only:
-                left = [m for m in mismatches if self._stands(m, due)]
+                left = [m for m in mismatches if self._stands(check, m, due)]
                 text = rewritten or self.entry
                 kept = [m for m in left if not _explained(text, m, check, tally)]
                 if kept:
@@ -285,13 +285,13 @@ class _Asked:
             else:
                 yield from _differing(check, *relation.both(own, told), rewritten)
 
-    def _stands(self, mismatch: Mismatch, due: Answer) -> bool:
+    def _stands(self, check: Check, mismatch: Mismatch, due: Answer) -> bool:
         """Whether a difference says something: what is due is finite, and well conditioned."""
         if mismatch.note.startswith("it has none"):
             self.set_aside.append("without a derivative there")
         elif not _is_finite(due.observed(mismatch.name)):
             self.set_aside.append("not finite")
-        elif mismatch.name in self._moving:
+        elif mismatch.name in (self._leaving_zero if check.name == DERIVATIVE else self._moving):
             self.set_aside.append("ill conditioned, or beside a kink")
         else:
             return True
@@ -300,7 +300,15 @@ class _Asked:
     @cached_property
     def _moving(self) -> set[str]:
         """The names whose values move, in the oracle, when the inputs are moved a little."""
-        cases = case_of([moved(self.entry, steps) for steps in (MOVED, -MOVED)])
+        return self._moved(from_zero=False)
+
+    @cached_property
+    def _leaving_zero(self) -> set[str]:
+        """The same where zeros are moved, too: at a kink a gradient is not the derivative."""
+        return self._moved(from_zero=True)
+
+    def _moved(self, *, from_zero: bool) -> set[str]:
+        cases = case_of([moved(self.entry, steps, from_zero) for steps in (MOVED, -MOVED)])
         told = [*map(self.of.ask_oracle, cases)]
         apart = (differences(self._oracle.result(), answer.result()) for answer in told)
         return {mismatch.name for mismatch in chain.from_iterable(apart)}
@@ -327,10 +335,11 @@ def _differing(check: Check, due: Answer, told: Answer, rewritten: str = "") -> 
         yield check, due, differences(due, told), rewritten
 
 
-def moved(entry: str, steps: float) -> str:
+def moved(entry: str, steps: float, from_zero: bool = False) -> str:
     """The program with its inputs moved by up to so many eps, each element by another part of it.
 
-    The other way round all of them move the other way: what was a tie is decided both ways.
+    The other way round all of them move the other way: what was a tie is decided both ways. Zeros
+    stay what they are, or are moved as ones would be.
     """
     program, random = Program.of(entry), np.random.default_rng(1)
 
@@ -341,7 +350,8 @@ def moved(entry: str, steps: float) -> str:
             number = complex(value)
             return str(complex(shifted(number.real, eps), shifted(number.imag, eps))).strip("()")
         assert isinstance(value, float)
-        return value * (1 + steps * eps * random.uniform(-1, 1))
+        step = steps * eps * random.uniform(-1, 1)
+        return value + (value or float(from_zero)) * step
 
     inputs = {}
     for name, item in program.inputs.items():

@@ -96,7 +96,7 @@ OF_VARIABLES = (
     *("tf.Variable({x}) * 2.0", "tf.gather({v}, [0])"),
     "@tf.custom_gradient\ndef {f}(u):\n"
     "    return u * {v}, lambda ct, variables=None: (\n"
-    "        tf.reduce_sum(ct) * tf.ones_like(u), [2.0 * tf.ones_like({v})])\n"
+    "        tf.reduce_sum(ct) * tf.ones_like(u), [tf.reduce_sum(ct) * tf.ones_like({v})])\n"
     "{f}({x})",
     "@tf.recompute_grad\ndef {f}(u):\n    return tf.sin(u) * {v}\n{f}({x})",
 )

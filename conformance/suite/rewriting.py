@@ -21,6 +21,7 @@ PLAIN = re.compile(r"custom_gradient|pass_through|py_function|numpy_function|sto
 """What has no derivative, or another one than its gradient is, or changes what it reads."""
 UNDERIVED = re.compile(
     r"complex|stop_gradient|quantize|PreventGradient|round|floor|//|int32|bitcast|zero'|ZERO"
+    r"|xdivy|xlogy|xlog1py|no_nan|trainable: false"
 )
 """What else has a gradient by convention, or inputs with two parts."""
 QUERIES = ("gradient", "jacobian", "batch_jacobian", "jvp")
