@@ -151,12 +151,13 @@ def recompute_grad(f: Callable[..., Any]) -> Any:
     again, so a value assigned in between is used (contract part 0b, 11).
     **Errors**: NotImplementedError when the gradient itself is transposed (forward mode).
     """
+    return Bind(f, _recomputed)
 
-    def recomputed(*args: Any, **kwargs: Any) -> Any:  # `f` may close over a given variable, too
-        values = [identity(x) if isinstance(x, Variable) else x for x in nest.flatten(args)]
-        return custom_gradient(functools.partial(_checkpointed, f, args))(*values, **kwargs)
 
-    return _make_decorator(f, recomputed)
+def _recomputed(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    # `f` may close over a variable that it is given, too: the record has the value that is given
+    values = [identity(x) if isinstance(x, Variable) else x for x in nest.flatten(args)]
+    return custom_gradient(functools.partial(_checkpointed, f, args))(*values, **kwargs)
 
 
 def _checkpointed(f: Callable[..., Any], args: Any, *values: Any, **kwargs: Any) -> Any:
