@@ -147,15 +147,14 @@ def grad_pass_through(f: Callable[..., Any]) -> Any:
 def recompute_grad(f: Callable[..., Any]) -> Any:
     """Return a function that records only its inputs, and runs `f` again for its gradient.
 
-    **Edges**: unconnected arguments get zeros; what `f` closes over gets None; a variable is read
-    again, so a value assigned in between is used (contract part 0b, 11).
+    **Edges**: unconnected arguments get zeros, tensors that `f` closes over None; variables may be
+    both given and closed over, and are read again, as assigned since (contract part 0b, 11).
     **Errors**: NotImplementedError when the gradient itself is transposed (forward mode).
     """
     return Bind(f, _recomputed)
 
 
 def _recomputed(f: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    # `f` may close over a variable that it is given, too: the record has the value that is given
     values = [identity(x) if isinstance(x, Variable) else x for x in nest.flatten(args)]
     return custom_gradient(functools.partial(_checkpointed, f, args))(*values, **kwargs)
 

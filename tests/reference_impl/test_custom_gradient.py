@@ -189,6 +189,25 @@ def test_recompute_grad_of_one_tensor_at_two_places() -> None:
     assert _gradient(lambda x: f(x, x), tf.constant(2.0)) == [7.0]
 
 
+def test_recompute_grad_of_a_method() -> None:
+    class Layer:
+        factor = 3.0
+
+        @tf.recompute_grad
+        def cube(self, x: Any) -> Any:
+            return x * x * x * self.factor
+
+    assert _gradient(Layer().cube, tf.constant(2.0)) == [36.0]
+
+
+def test_recompute_grad_reads_a_variable_again_that_it_is_given() -> None:
+    v = tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        y = tf.recompute_grad(lambda a: a * a)(v)
+    v.assign(5.0)
+    assert float(tape.gradient(y, v)) == 10.0
+
+
 def test_recompute_grad_is_not_transparent() -> None:
     v, x, closed, unused = tf.Variable(3.0), tf.constant(2.0), tf.constant(5.0), tf.constant(1.0)
     f = tf.recompute_grad(lambda x, u: x * v * closed)
