@@ -39,8 +39,8 @@ def test_every_hole_of_a_query_is_filled_and_no_filler_is_idle() -> None:
 
 @pytest.fixture(scope="module")
 def drawn_entries() -> str:
-    """What 800 programs of one seed say."""
-    entries = (drawn(1, batch, lambda text: text in OWN_TEXTS) for batch in range(8))
+    """What 300 programs of one seed say."""
+    entries = (drawn(1, batch, lambda text: text in OWN_TEXTS) for batch in range(3))
     return "\n".join(chain.from_iterable(entries))
 
 
