@@ -22,6 +22,8 @@ IN_PART = re.compile(
     r"|adjoint=|element_shape="
 )
 """What of an operation the oracle has not: labels twice, orders of norms, keywords, classes."""
+ROUNDING = 0.03
+"""Of two numbers of float32 that are the same to people; of wrong rules few are as near."""
 NOT_REACHED = "not reached"
 SEVERAL = re.compile(r"tf\.(identity_n|nn\.moments)\([^[]*\[[^]]*\]\)$")
 """What answers several tensors, which are targets and sources in ways of their own."""
@@ -72,6 +74,7 @@ class Explanation:
     expected: str = ""
     got: str = ""
     difference: float | None = None
+    conjugate: bool = False
     inputs: str = ""
     run: str = ""
 
@@ -82,12 +85,22 @@ class Explanation:
             and re.search(self.expected, str(mismatch.expected))
             and re.search(self.got, str(mismatch.got))
             and (self.difference is None or self._is_within(mismatch))
+            and (not self.conjugate or _are_conjugate(mismatch))
         )
 
     def _is_within(self, mismatch: Mismatch) -> bool:
         """Whether two numbers differ, by no more than it explains."""
         assert self.difference is not None
         return mismatch.difference is not None and mismatch.difference <= self.difference
+
+
+def _are_conjugate(mismatch: Mismatch) -> bool:
+    """Whether one number is the conjugate of the other, but for rounding."""
+    try:
+        one, other = complex(str(mismatch.expected)), complex(str(mismatch.got))
+    except ValueError:  # they are no numbers
+        return False
+    return abs(one - other.conjugate()) <= ROUNDING * max(abs(one), abs(other))
 
 
 EXPLANATIONS = [

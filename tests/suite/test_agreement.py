@@ -84,3 +84,22 @@ def test_only_what_autograd_is_known_to_do_is_explained(
     mismatch = Mismatch("value", "g", "", answered, due)
     assert bool(explanation_of("", mismatch, target="autograd")) == is_known
     assert explanation_of("", mismatch, target="mlx") is None
+
+
+@pytest.mark.parametrize(
+    ("answered", "due", "is_known"),
+    [
+        ("(1+2j)", "(1-2j)", True),
+        ("(1.001+2j)", "(1-2j)", True),
+        ("5j", "-5j", True),
+        ("(1+2j)", "(2-1j)", False),
+        ("(1+2j)", "(1.2-2j)", False),
+        ("(3-2j)", "(1-2j)", False),
+        ("None", "(1-2j)", False),
+        ("nan", "(1-2j)", False),
+    ],
+)
+def test_only_a_conjugate_is_explained_as_one(answered: str, due: str, is_known: bool) -> None:
+    mismatch = Mismatch("value", "g", "", answered, due, difference=1.0)
+    for target in ("autograd", "jax"):
+        assert bool(explanation_of("dtype: complex128", mismatch, target=target)) == is_known
