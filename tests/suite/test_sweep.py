@@ -42,7 +42,7 @@ from tests.reference_impl.test_reached import spellings
 from tests.suite.numeric import making
 from tests.suite.numeric.making import wrong_oracle
 
-EXAMPLES = int(os.environ.get("GRADCONF_SWEEP_EXAMPLES", "300"))
+EXAMPLES = int(os.environ.get("GRADCONF_SWEEP_EXAMPLES", "200"))
 SEED = int(os.environ.get("GRADCONF_SWEEP_SEED", "11"))
 SECONDS = 60.0
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
