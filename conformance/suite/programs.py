@@ -305,10 +305,15 @@ def _target(filled: _Filled, name: str) -> str:
     return filled.pick(*wrong, *(last,) * 8, *listed)
 
 
+def _twos_like(target: str) -> str:
+    """An output gradient of the structure of a target."""
+    return re.sub(r"\bv\d+\b", r"2.0 * tf.ones_like(\g<0>)", target)
+
+
 def _given(filled: _Filled, name: str) -> str:
     """Options of a query; what arrives has the structure of the target with the same digit."""
     target = filled.holes.get(name.replace("given", "target"), filled.draft.last)
-    upstream = re.sub(r"\bv\d+\b", r"2.0 * tf.ones_like(\g<0>)", target)
+    upstream = _twos_like(target)
     if filled.draw(st.integers(0, 31)) == 31:
         wrong = "tf.constant([1.0, 2.0])"
         return filled.pick(", unconnected_gradients='nothing'", f", output_gradients={wrong}")
@@ -323,7 +328,7 @@ def _given(filled: _Filled, name: str) -> str:
 def _symbolic(filled: _Filled, name: str) -> str:
     """Options of tf.gradients."""
     target = filled.holes.get("target", filled.draft.last)
-    upstream = re.sub(r"\bv\d+\b", r"2.0 * tf.ones_like(\g<0>)", target)
+    upstream = _twos_like(target)
     return filled.pick(
         *("", "", f", grad_ys={upstream}", f", grad_ys=[{filled.draft.last}]"),
         *(", unconnected_gradients='zero'", f", stop_gradients=[{filled.hole('value')}]"),
@@ -397,7 +402,6 @@ FILLERS: Mapping[str, Filler] = {
     "last": lambda filled, name: filled.draft.last,
     "watched": _watched,
     "sources": _sources,
-    "sources_of_all": _sources,
     "target": _target,
     "given": _given,
     "symbolic": _symbolic,

@@ -252,7 +252,7 @@ SYMBOLIC = """
 @tf.function
 def function({arguments}):
     {body}
-    return tf.gradients({target}, {sources_of_all}{symbolic})
+    return tf.gradients({target}, {sources2}{symbolic})
 g = function({arguments})
 """
 SYMBOLIC_TWICE = """
@@ -260,7 +260,7 @@ SYMBOLIC_TWICE = """
 def function({arguments}):
     {body}
     first = tf.gradients({last}, {input})[0]
-    return first, tf.gradients(first, {sources_of_all})
+    return first, tf.gradients(first, {sources2})
 g = function({arguments})
 """
 SYMBOLIC_IN_A_TAPE = """

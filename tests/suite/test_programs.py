@@ -33,8 +33,7 @@ def test_a_keyword_is_no_input() -> None:
 
 def test_every_hole_of_a_query_is_filled_and_no_filler_is_idle() -> None:
     holes = {name.rstrip("0123456789") for name in HOLE.findall("".join(QUERIES))}
-    nested = {"value", "sources"}  # those that other fillers ask for
-    assert holes | nested == {*CHOICES, *FILLERS}
+    assert holes == {*CHOICES, *FILLERS}
 
 
 @pytest.fixture(scope="module")
