@@ -13,13 +13,12 @@ import numpy as np
 
 from reference_impl.arrays import Array, axes, whole_numbers
 from reference_impl.broadcasting import broadcast_to
-from reference_impl.ops.arithmetic import divide_no_nan
 from reference_impl.ops.complex_numbers import cast, conj, real
 from reference_impl.ops.elementwise import exp, log, rsqrt, sqrt, square
 from reference_impl.ops.nondifferentiable import equal, is_finite, ones_like
 from reference_impl.ops.passing import stop_gradient, where
 from reference_impl.ops.piecewise import maximum
-from reference_impl.ops.shape import reshape, transpose
+from reference_impl.ops.shape import reshape, stack, transpose
 from reference_impl.rules import FLOATING, ORDERED, primitive, vjp_of
 from reference_impl.tensor import Tensor, convert_to_tensor
 
@@ -149,35 +148,30 @@ def reduce_prod(input_tensor: Array, *, axis: Axes = None, keepdims: bool = Fals
 
 @vjp_of(reduce_prod)
 def prod_vjp(ct: Tensor, _out: Tensor, x: Tensor, *, axis: Axes) -> Cts:
-    """Ct times the product of all the other elements. **Edges**: right where elements are zero."""
+    """Ct times the product of all the other elements, each by itself: right where some are zero."""
     gone = _reduced(x, axis)
     order = [*gone, *(i for i in builtins.range(x.ndim) if i not in gone)]
     permuted = transpose(x, order)
     count = int(np.prod(permuted.array.shape[: len(gone)]))
     columns = reshape(permuted, [count, x.array.size // max(count, 1)])
-    before = cumprod(columns, exclusive=True)
-    after = cumprod(columns, exclusive=True, reverse=True)
-    product = reshape(conj(before) * conj(after), permuted.array.shape)
-    return (_repeat(ct, x, axis) * transpose(product, np.argsort(order)),)
+    rows = np.eye(count, dtype=bool)[:, :, None]
+    others = [reduce_prod(where(row, 1.0, columns), 0) for row in rows]
+    product = reshape(stack(others) if others else columns, permuted.array.shape)
+    return (_repeat(ct, x, axis) * transpose(conj(product), np.argsort(order)),)
 
 
-# ----- Scans -----
-
-
-def _scan(accumulate: Any, x: Array, axis: int, exclusive: bool, reverse: bool) -> Array:
-    moved = np.moveaxis(x, axis, 0)
-    moved = moved[::-1] if reverse else moved
-    out = accumulate.accumulate(moved, axis=0, dtype=x.dtype)
-    if exclusive:
-        first = np.full_like(out[:1], accumulate.identity)
-        out = np.concatenate([first, out[:-1]], axis=0)
-    return np.moveaxis(out[::-1] if reverse else out, 0, axis)
+# ----- Running sums -----
 
 
 @primitive("Cumsum", axis=int, exclusive=bool, reverse=bool)
 def cumsum(x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
     """Return running sums; exclusive ones leave the element itself out."""
-    return _scan(np.add, x, axis, exclusive, reverse)
+    moved = np.moveaxis(x, axis, 0)
+    moved = moved[::-1] if reverse else moved
+    out = np.cumsum(moved, axis=0, dtype=x.dtype)
+    if exclusive:
+        out = np.concatenate([np.zeros_like(out[:1]), out[:-1]], axis=0)
+    return np.moveaxis(out[::-1] if reverse else out, 0, axis)
 
 
 @vjp_of(cumsum)
@@ -186,20 +180,6 @@ def cumsum_vjp(
 ) -> Cts:
     """The running sum of ct in the other direction."""
     return (cumsum(ct, axis, exclusive, not reverse),)
-
-
-@primitive("Cumprod", axis=int, exclusive=bool, reverse=bool)
-def cumprod(x: Array, *, axis: int = 0, exclusive: bool = False, reverse: bool = False) -> Array:
-    """Return running products; exclusive ones leave the element itself out."""
-    return _scan(np.multiply, x, axis, exclusive, reverse)
-
-
-@vjp_of(cumprod)
-def cumprod_vjp(
-    ct: Tensor, out: Tensor, x: Tensor, *, axis: int, exclusive: bool, reverse: bool
-) -> Cts:
-    """The reversed running sum of ct out, divided by x. **Edges**: 0 where x = 0, as in TF."""
-    return (divide_no_nan(cumsum(conj(out) * ct, axis, exclusive, not reverse), conj(x)),)
 
 
 # ----- Norms -----

@@ -235,13 +235,13 @@ def pad(tensor: Any, paddings: Any, mode: str = "CONSTANT", constant_values: Any
 def linspace(start: Any, stop: Any, num: Any, axis: int = 0) -> Tensor:
     """Return `num` evenly spaced values from start to stop, both included; a composition.
 
-    Start and stop broadcast, and integers become float64.
+    Start and stop broadcast, and integers become float64; a stop of another dtype is a ValueError.
 
     **Edges**: of one value only the start is seen; the stop is connected to it all the same.
     **Source**: TF 2.21 math_ops.py `linspace_nd`: differentiable in both ends.
     """
     start = convert_to_tensor(start)
-    stop = convert_to_tensor(stop, dtype_hint=start.dtype)
+    stop = convert_to_tensor(stop, dtype=start.dtype)
     shape = np.broadcast_shapes(start.array.shape, stop.array.shape)
     start, stop = (broadcast_to(_as_floating(end), shape) for end in (start, stop))
     count, along = int(num), int(axis) % (start.ndim + 1)
