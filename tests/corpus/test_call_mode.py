@@ -152,6 +152,31 @@ def test_only_the_outermost_tape_is_eager() -> None:
     assert program.obstacle == ""
 
 
+def test_an_inner_tape_that_stays_eager_is_asked_eagerly() -> None:
+    program = rewritten(
+        """
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                y = np.mean(x) * x
+            dy = inner.gradient(y, x)
+        g = outer.gradient(dy, x)
+        """
+    )
+    assert functions(program) == {}
+
+
+def test_the_numpy_functions_of_the_framework_stand_in_functions() -> None:
+    program = rewritten(
+        """
+        with tf.GradientTape() as t:
+            y = tf.experimental.numpy.multiply(x, x)
+            z = x * x.numpy()
+        g = t.gradient([y, z], x)
+        """
+    )
+    assert functions(program) == {"recorded_ops": (["x"], "y")}
+
+
 def test_a_tape_in_a_loop_is_found() -> None:
     program = rewritten(
         """
@@ -177,6 +202,11 @@ def test_a_tape_in_a_loop_is_found() -> None:
         (
             "with tf.GradientTape() as t:\n    t.watch(x)\n    y = x * x\n    z = y * y\n"
             "g = t.gradient(z, y)",
+            "the source y is computed inside",
+        ),
+        (
+            "with tf.GradientTape() as t:\n    y = x * x\n    z = y * y\n"
+            "g = t.gradient([y, z], [z, y])",
             "the source y is computed inside",
         ),
         (

@@ -114,6 +114,8 @@ def _groups(block: ast.With, guarded: frozenset[str]) -> list[list[ast.stmt]]:
     for statement in block.body:
         if _stays_eager(statement, tapes, guarded):
             groups.append([])
+            opened = (part for part in walk(statement) if isinstance(part, ast.With))
+            tapes = tapes.union(*map(_tapes_of, opened))
         else:
             groups[-1].append(statement)
     return [group for group in groups if group]
@@ -131,7 +133,7 @@ def _stays_eager(statement: ast.stmt, tapes: frozenset[str], guarded: frozenset[
 def _is_eager_value(part: ast.AST) -> bool:
     """A value that no function can return, or an attribute that only an eager tensor has."""
     if isinstance(part, ast.Attribute):
-        return part.attr == "numpy"
+        return part.attr == "numpy" and dotted_name(part) != "tf.experimental.numpy"
     if isinstance(part, ast.Assign):
         value = part.value
         wraps = isinstance(value, ast.Call) and dotted_name(value.func) in WRAPPERS
@@ -193,7 +195,8 @@ def _source_inside(
         target, sources = (_argument(part, *place) for place in ((0, "target"), (1, "sources")))
         for function in functions:
             inside = sorted(sources & function.binds)
-            if inside and target & function.binds and sources != target:
+            is_itself = len(target) == 1 and sources == target
+            if inside and target & function.binds and not is_itself:
                 return f"the source {inside[0]} is computed inside the function that is recorded"
     return ""
 
