@@ -16,6 +16,7 @@ from inside.observation import Observer, observe_error, placeless
 
 def run_cell(target, request):
     """The reply for one request to run: observations, the error that ended the case, warnings."""
+    _forget_caching()
     started = time.perf_counter()
     with _Logs() as logs:
         observations, error = _Cell(target, request).run()
@@ -26,6 +27,13 @@ def run_cell(target, request):
         "warnings": logs.messages,
         "seconds": round(time.perf_counter() - started, 6),
     }
+
+
+def _forget_caching():
+    """An error inside of tf.scan leaves a caching device behind, which eager mode refuses."""
+    scopes = sys.modules.get("tensorflow.python.ops.variable_scope")
+    if scopes:
+        scopes.get_variable_scope()._caching_device = None
 
 
 @functools.cache
