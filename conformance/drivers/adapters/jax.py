@@ -40,7 +40,12 @@ class Jax(Backend):
         return jax.jit(function)
 
     def vjp(self, function, arrays, cotangents):
-        _, backward = jax.vjp(function, *arrays)
+        try:
+            _, backward = jax.vjp(function, *arrays)
+        except ValueError as error:
+            if "gradient" not in str(error) or "not supported" not in str(error):
+                raise
+            raise NotImplementedError(str(error)) from error
         return list(backward(list(cotangents)))
 
     def jvp(self, function, arrays, tangents):
