@@ -13,6 +13,7 @@ from conformance.answers.answer import ENDING, Answer, Raised, Value
 from conformance.answers.compare import compare_value, expectation_of
 from conformance.answers.mismatch import Mismatch
 from conformance.answers.tolerances import Bounds
+from conformance.targets.specification import name_of
 
 WIDE = Bounds(2.0**18)
 """6e-11 of the largest element in float64, 3 % in float32: a wrong rule is wrong by per cents."""
@@ -63,11 +64,13 @@ class Explanation:
     """One entry of explained.yaml: what the `targets` do, or what may differ `everywhere`.
 
     Of other targets than TensorFlow it names the `departure` of a case, which it makes general.
+    `releases` are a part of the label, where a release of its own is asked.
     """
 
     reason: str
     everywhere: bool = False
     targets: Sequence[str] = ("tensorflow",)
+    releases: str = ""
     departure: str = ""
     check: str = "oracle"
     program: str = ""
@@ -115,13 +118,14 @@ def explanation_of(
     """What explains that a target answered what was `expected`, and the oracle what it `got`.
 
     In a check of another name the oracle is what the target answers elsewhere; rounding explains
-    there, too. What one target does explains nothing of another one.
+    there, too. What one target, a label, does explains nothing of another one.
     """
     return next(
         (
             known
             for known in EXPLANATIONS
-            if (known.everywhere or target in known.targets)
+            if (known.everywhere or name_of(target) in known.targets)
+            and re.search(known.releases, target)
             and (re.fullmatch(known.check, check) or known.difference is not None)
             and known.explains(entry, mismatch)
         ),

@@ -317,9 +317,9 @@ class _Asked:
 def _explained(text: str, mismatch: Mismatch, check: Check, tally: Tally) -> bool:
     """Whether a known difference of the target, or of TensorFlow beside it, explains this one."""
     swapped = replace(mismatch, expected=mismatch.got, got=mismatch.expected)
-    known = explanation_of(text, swapped, check.name, check.target.name)
+    known = explanation_of(text, swapped, check.name, check.target.label)
     if known is None and name_of(check.beside) == "tensorflow":
-        known = explanation_of(text, mismatch)  # the other target stands for the oracle
+        known = explanation_of(text, mismatch, target=check.beside)  # it stands for the oracle
     if known:
         tally.explained[known.reason] += 1
     return known is not None
