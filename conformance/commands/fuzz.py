@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 EXAMPLES = 300
 SHRINKING = 10.0
 """Seconds for making the program of one cause small."""
-SHRUNK = 30
-"""Causes that are made small; the programs of others stand as they were drawn."""
 WIDTH = 80
 SEVERITY = ("value", "zero", "none", "non-finite", "slices", "shape", "dtype", "structure", "error")
 """Classes of what differs, the worst first: what is wrong in silence, then what is loud."""
@@ -158,7 +156,7 @@ def _shrunk(campaign: Campaign, found: Sequence[Finding]) -> list[Cause]:
             campaign.tally.set_aside["not so in fresh processes"] += len(cause.findings)
     small = list(causes)
     with _progress() as progress:
-        for number in progress.track(range(min(len(causes), SHRUNK)), description="shrinking"):
+        for number in progress.track(range(len(causes)), description="shrinking"):
             small[number] = campaign.shrink(causes[number], SHRINKING)
     campaign.restart()
     both = zip(causes, small, strict=True)
