@@ -29,9 +29,14 @@ _COUNTED = re.compile(
 )
 """An address, or the number at the end of a name that a framework made up: it counts what ran."""
 _FRAME = re.compile(
-    r'^[ \t]*File "[^"\n]*", line \d+[^\n]*\n?(?:[ \t]+(?![ \t]*File ")[^\n]*\n?)?', re.MULTILINE
+    r'^[ \t]*File "[^"\n]*", line \d+[^\n]*\n?(?:[ \t]+(?![ \t]*File ")[^\n]*\n?)?'
+    r'|^[ \t]*File "[^\n]*\Z|^[ \t]+Fi?l?e?\Z',
+    re.MULTILINE,
 )
-"""A frame of a stack, with its line of code: who called depends on the worker and its framework."""
+"""A frame of a stack, with its line of code: who called depends on the worker and its framework.
+
+The last one may be cut, where a message is longer than what is kept of it.
+"""
 _FOLDERS = re.compile(r"(?<![\w./])(?:(?:/[\w.+@~-]+){2,}|(?:[\w.+@~-]+/)*site-packages)/")
 _LOGGED = re.compile(
     r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?:? *|"  # TensorFlow's and ISO times
@@ -129,6 +134,8 @@ def steady(message: str) -> str:
 
     >>> steady('at:\\n  File "a.py", line 1, in f\\n  File "b.py", line 2\\n    g()\\n\\nno rank')
     'at: no rank'
+    >>> steady('at:\\n  File "a.py", line 1, in f\\n  File "lib/b')
+    'at:'
     """
     return steady_line(_FRAME.sub("", message))
 
