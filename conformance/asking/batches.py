@@ -15,7 +15,7 @@ from conformance.answers.answer import Answer, Outcome
 from conformance.answers.wire import mapping, parse_json, text, texts
 from conformance.asking import node
 from conformance.asking.baggage import Baggage, baggage_of
-from conformance.asking.cluster import WAIT, Cluster
+from conformance.asking.cluster import WAIT, Cluster, ClusterLost
 from conformance.asking.events import TargetFailed, TargetReady
 from conformance.asking.session import LISTS
 from conformance.asking.worker import Job, answer_of, check_identity, request_of, unsupported_by
@@ -238,7 +238,7 @@ class Batches:
         try:
             told = self._cluster.client.run(node.keep, *words, workers=[named], on_error="ignore")
         except (OSError, TimeoutError) as error:
-            raise self._cluster.lost(clean(str(error))) from error
+            raise self._lost(error) from error
         why = cast(bytes, told.get(named, b"")).decode()
         return why and f"a node cannot keep {baggage.name}: {clean(why)}"
 
@@ -263,11 +263,16 @@ class Batches:
                 break
             self.put(batch)  # its node died before what it had said was fetched
         if future.status == "error":
-            raise self._cluster.lost(clean(str(future.exception())))
+            raise self._lost(cast(Exception, future.exception()))
         if future.status != "finished":
             raise self._cluster.lost("its scheduler does not answer")
         try:
             data = future.result()
         except Exception as error:  # any of Dask's, and of what its nodes raise
-            raise self._cluster.lost(clean(str(error))) from error
+            raise self._lost(error) from error
         return batch, data
+
+    def _lost(self, error: Exception) -> ClusterLost:
+        """What an error of Dask's means: after its scheduler is gone it can be of many kinds."""
+        gone = self._cluster.client.status != "running" or isinstance(error, OSError | TimeoutError)
+        return self._cluster.lost("its scheduler does not answer" if gone else clean(str(error)))

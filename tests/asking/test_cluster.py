@@ -194,7 +194,7 @@ class TestReal:
         assert code == 4, said
         assert "Traceback" not in said
         told = "is lost: its scheduler does not answer"
-        assert " ".join(said.split()).count(told) == 1
+        assert " ".join(said.split()).count(told) == 1, said
         with contextlib.ExitStack() as held:
             again = Dask(tmp_path / "again", held)
             words = (*WORDS, "--cluster", again.address, "--output", str(record), "--resume")
