@@ -120,6 +120,16 @@ def test_what_a_framework_lacks_is_unsupported(name: str) -> None:
             "{g: {list: [{value: [[], []], shape: [2, 0, 2]}, null]}}",
         ),
         ("g = tf.range(x[1], dtype=tf.float64)", "{g: {value: [0.0, 1.0], dtype: float64}}"),
+        (
+            "with tf.autodiff.ForwardAccumulator(x, x) as acc:\n    with acc:\n        g = x",
+            "{g: {error: ValueError}}",
+        ),
+        ("g = tf.autodiff.ForwardAccumulator(x, x[0])", "{g: {error: ValueError}}"),
+        (
+            "v = tf.Variable(tf.cast(x, tf.int32))\nwith tf.GradientTape() as t:\n    y = v + v\n"
+            "g = tf.constant(len(t.watched_variables()))",
+            "{g: {value: 1, dtype: int32}}",
+        ),
     ],
     ids=[
         "a_real_tensor_is_its_conjugate",
@@ -127,6 +137,9 @@ def test_what_a_framework_lacks_is_unsupported(name: str) -> None:
         "a_jacobian_needs_a_watched_target",
         "a_jacobian_of_nothing_is_empty_or_none",
         "a_range_has_the_dtype_asked_for",
+        "an_accumulator_that_records_is_not_entered",
+        "a_tangent_has_the_shape_of_its_primal",
+        "variables_of_integers_are_watched",
     ],
 )
 def test_the_kit_answers_as_tensorflow(name: str, run: str, expect: str) -> None:

@@ -93,11 +93,8 @@ class Custom(Operation):
 
     def cotangents(self, tf, cotangents, seen):
         gradient, variables = self.function
-        if variables:
-            found, more = gradient(*self.full(tf, cotangents), variables=variables)
-            found = [*flattened(found), *flattened(more)]
-        else:
-            found = flattened(gradient(*self.full(tf, cotangents)))
+        keywords = {"variables": variables} if variables else {}
+        found = flattened(gradient(*self.full(tf, cotangents), **keywords))
         if len(found) != len(self.inputs):
             raise ValueError(f"{len(found)} gradients of {len(self.inputs)} inputs and variables")
         return found
@@ -109,56 +106,52 @@ class Custom(Operation):
 class Recorder:
     """What sees operations while it is among `tf.tapes`."""
 
-    tf, watches_variables = None, False
+    tf, watches_variables, twice = None, False, "Accumulator is already recording."
 
     def __getattr__(self, name):
         raise Lacks(f"{type(self).__name__}.{name}")
 
     def __enter__(self):
+        if self in self.tf.tapes:
+            raise ValueError(self.twice)
         self.tf.tapes.append(self)
         return self
 
     def __exit__(self, *raised):
-        self.tf.tapes = [one for one in self.tf.tapes if one is not self]
+        self.tf.tapes = self._others()
+
+    def _others(self):
+        return [one for one in self.tf.tapes if one is not self]
 
 
 class GradientTape(Recorder):
     """Notes what is made of what it watches, and asks for the gradients backwards."""
+
+    twice = "Tape is still recording, it cannot be entered again."
 
     def __init__(self, persistent=False, watch_accessed_variables=True):
         self.persistent, self.watches_variables = persistent, watch_accessed_variables
         self.used = False
         self.reset()
 
-    def __enter__(self):
-        if self._records():
-            raise ValueError("Tape is still recording, it cannot be entered again.")
-        return super().__enter__()
-
-    def _records(self):
-        return any(one is self for one in self.tf.tapes)
-
     def watch(self, tensor):
         for one in flattened(tensor):
             if not isinstance(one, Value):
                 raise ValueError(f"Passed in object {one!r}, not tf.Tensor or tf.Variable")
+            if isinstance(one, Variable):
+                self.variables[id(one)] = one
             if is_differentiable(one):
                 self.seen[id(one)] = one
-                if isinstance(one, Variable):
-                    self.variables[id(one)] = one
 
     def watched_variables(self):
         return tuple(sorted(self.variables.values(), key=lambda one: one.number))
 
     @contextlib.contextmanager
     def stop_recording(self):
-        if not self._records():
+        if self not in self.tf.tapes:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        self.__exit__()
-        try:
+        with self.tf.only(*self._others()):
             yield
-        finally:
-            self.__enter__()
 
     def reset(self):
         self.seen, self.operations, self.variables = {}, [], {}
@@ -245,6 +238,9 @@ class ForwardAccumulator(Recorder):
 
     def __init__(self, primals, tangents):
         self.found, self.kept = {}, list(flattened(primals))
+        for one, tangent in zip(self.kept, flattened(tangents)):
+            if np.shape(tangent) != one.shape:
+                raise ValueError(f"a tangent of shape {np.shape(tangent)} for {one!r}")
         self._found(self.kept, flattened(tangents))
 
     def _found(self, tensors, tangents):
@@ -254,7 +250,7 @@ class ForwardAccumulator(Recorder):
     def note(self, operation):
         tangents = [self.found.get(id(one)) for one in operation.inputs]
         if any(one is not None for one in tangents):
-            with self.tf.only(*(one for one in self.tf.tapes if one is not self)):
+            with self.tf.only(*self._others()):
                 answers = operation.tangents(self.tf, tangents)
             self.kept += operation.outputs
             self._found(operation.outputs, answers)
