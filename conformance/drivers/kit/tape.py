@@ -150,8 +150,11 @@ class GradientTape(Recorder):
     def stop_recording(self):
         if self not in self.tf.tapes:
             raise RuntimeError("Trying to stop recording a tape which is not recording.")
-        with self.tf.only(*self._others()):
+        self.__exit__()
+        try:
             yield
+        finally:
+            self.__enter__()
 
     def reset(self):
         self.seen, self.operations, self.variables = {}, [], {}
